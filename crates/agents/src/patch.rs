@@ -11,8 +11,27 @@ const MOVE: &str = "*** Move to:";
 /// Whether a command for the shell is a patch: `apply_patch <<'EOF' …`.
 pub(crate) fn is_piped(command: &str) -> bool {
     let command = command.trim_start();
-    ["apply_patch", "applypatch"].iter().any(|name| command.starts_with(name))
-        && command.contains("*** Begin Patch")
+    let Some((before, rest)) = command.split_once("*** Begin Patch") else { return false };
+    let program = before.split(['<', '\'', '"']).next().unwrap_or_default().trim_end();
+    let is_named = ["apply_patch", "applypatch"].contains(&program);
+    // Nothing but the marks of the text may stand around it: the rest would be run.
+    let is_mark = |c: char| c.is_alphanumeric() || "_-'\"<".contains(c) || c.is_whitespace();
+    let ends = match before.split_once("<<") {
+        Some((_, mark)) => {
+            let mark = mark.trim_matches(|c: char| "-'\"".contains(c) || c.is_whitespace());
+            let mut after = rest.lines().skip_while(|line| line.trim() != mark).skip(1);
+            after.all(|line| line.trim().is_empty())
+        }
+        None => rest
+            .rsplit_once("*** End Patch")
+            .is_some_and(|(_, after)| matches!(after.trim(), "" | "'" | "\"")),
+    };
+    is_named && before.chars().all(is_mark) && ends
+}
+
+/// Whether a patch takes a file away.
+pub(crate) fn deletes(patch: &str) -> bool {
+    patch.lines().any(|line| line.trim_start().starts_with(MARKS[2]))
 }
 
 /// Every file that a patch names, each once. Its own lines begin with `+`, `-`
@@ -34,6 +53,29 @@ pub(crate) fn paths(patch: &str) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_patch_that_comes_by_the_shell_is_all_that_is_run() {
+        let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
+        assert!(deletes(patch));
+        for command in [
+            format!("apply_patch <<'EOF'\n{patch}EOF"),
+            format!("apply_patch '{patch}'"),
+            format!(" applypatch <<\"E\"\n{patch}E\n"),
+        ] {
+            assert!(is_piped(&command), "{command}");
+        }
+        for command in [
+            format!("apply_patch <<'EOF'\n{patch}EOF\nrm b"),
+            format!("apply_patch <<'EOF'; rm b\n{patch}EOF"),
+            format!("apply_patch '{patch}' && rm b"),
+            format!("apply_patch x | sh # {patch}"),
+            format!("apply_patch\nreboot <<'EOF'\n{patch}EOF"),
+            "apply_patch # *** Begin Patch".to_owned(),
+        ] {
+            assert!(!is_piped(&command), "{command}");
+        }
+    }
 
     #[test]
     fn every_file_is_named_once_and_no_line_of_a_file_is_one() {

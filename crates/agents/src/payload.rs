@@ -228,12 +228,16 @@ impl<'a> Payload<'a> {
         ];
         let command = input.command.0.or(input.cmd.0);
         let is = |names: &[&str]| names.iter().any(|known| *known == name);
+        let mut deletes = false;
         let act = match (path, command) {
             (_, text) if is(tools.patch) && (text.is_some() || input.patch.0.is_some()) => {
-                ToolAction::Writes(patch::paths(&input.patch.0.or(text).unwrap_or_default()))
+                let text = input.patch.0.or(text).unwrap_or_default();
+                deletes = patch::deletes(&text);
+                ToolAction::Writes(patch::paths(&text))
             }
             // Codex carries out a patch that comes by the shell as its own tool would.
             (_, Some(command)) if is(tools.shell) && patch::is_piped(&command) => {
+                deletes = patch::deletes(&command);
                 ToolAction::Writes(patch::paths(&command))
             }
             (_, Some(command)) if is(tools.shell) => {
@@ -257,7 +261,8 @@ impl<'a> Payload<'a> {
         let in_background = input.in_background.is("true")
             || input.in_background_too.is("true")
             || response.is_some_and(|response| response.task.0.is_some());
-        Some(ToolUse { id: self.tool_use_id.0.take().unwrap_or_default(), name, act, in_background })
+        let id = self.tool_use_id.0.take().unwrap_or_default();
+        Some(ToolUse { id, name, act, deletes, in_background })
     }
 
     /// A turn is over.

@@ -59,6 +59,7 @@ mod renewal;
 mod restore;
 mod roles;
 mod roster;
+mod safety;
 mod sandbox;
 mod saved_by_person;
 mod sdk_clients;

@@ -143,6 +143,8 @@ pub struct ToolUse {
     pub id: String,
     pub name: String,
     pub act: ToolAction,
+    /// Whether it takes one of the files away that it writes, where its call tells.
+    pub deletes: bool,
     /// Whether what it runs goes on when it is done.
     pub in_background: bool,
 }

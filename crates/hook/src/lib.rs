@@ -8,6 +8,7 @@
 
 mod events;
 mod policy;
+mod safety;
 mod tool_files;
 
 pub use policy::kept_request;

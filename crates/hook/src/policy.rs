@@ -97,16 +97,19 @@ fn paths(request: &Request) -> Vec<String> {
     }
 }
 
-fn commands(text: &str) -> Commands {
+pub(crate) fn commands(text: &str) -> Commands {
     let found = consort_shell::calls(text);
     let call = |call: consort_shell::Call| Call {
         words: call.words,
         variables: call.variables,
+        homes: call.homes,
         is_wrapper: call.is_wrapper,
     };
     Commands {
         redirects: found.redirected.iter().any(|path| path.as_deref() != Some("/dev/null")),
         calls: found.calls.into_iter().map(call).collect(),
+        targets: found.redirected,
+        is_read: found.is_read,
         is_whole: found.is_whole,
         is_plain: found.is_plain,
     }

@@ -29,6 +29,9 @@ pub struct Calls {
     pub calls: Vec<Call>,
     /// The files that redirections write; `None` is one that the text does not tell.
     pub redirected: Vec<Option<String>>,
+    /// Whether every part of the text was understood. Programs that run others in ways that
+    /// are not followed are calls like any other.
+    pub is_read: bool,
     /// Whether nothing else can be in it.
     pub is_whole: bool,
     /// Whether it is nothing but plain commands, each as it is spelt.
@@ -43,6 +46,8 @@ pub struct Call {
     pub words: Vec<Option<String>>,
     /// The names of the variables that are set with it.
     pub variables: Vec<String>,
+    /// Those of its arguments that are in the home directory, as they are spelt (`~/.ssh`).
+    pub homes: Vec<String>,
     /// Whether all it does is to run others of these.
     pub is_wrapper: bool,
 }
@@ -54,8 +59,11 @@ const MOST: usize = 1000;
 
 /// Reads `text` as bash would.
 pub fn calls(text: &str) -> Calls {
-    let mut reader =
-        Reader { found: Calls { is_whole: true, ..Calls::default() }, functions: Vec::new(), depth: 0 };
+    let mut reader = Reader {
+        found: Calls { is_read: true, is_whole: true, ..Calls::default() },
+        functions: Vec::new(),
+        depth: 0,
+    };
     reader.script(text);
     let Reader { mut found, functions, .. } = reader;
     found.is_plain = plain::is_plain(text);
@@ -99,6 +107,7 @@ struct Reader {
 
 impl Reader {
     fn doubt(&mut self) {
+        self.found.is_read = false;
         self.found.is_whole = false;
     }
 
@@ -229,7 +238,7 @@ impl Reader {
             match fields(target).as_slice() {
                 [Word::Text(text)] if op == ">&" && redirects::is_descriptor(text) => {}
                 [Word::Text(text)] => self.found.redirected.push(Some(text.clone())),
-                _ => self.found.redirected.push(None),
+                _ => self.found.redirected.push(home(target)),
             }
         }
     }
@@ -239,8 +248,14 @@ impl Reader {
         let name =
             |word: &Node| raw(word).and_then(|text| text.split(['=', '+', '[']).next()).map(str::to_owned);
         let variables = assignments.iter().filter_map(name).collect();
+        let homes: Vec<String> = words.iter().filter_map(home).collect();
         let words: Vec<Word> = words.iter().flat_map(fields).collect();
+        let at = self.found.calls.len();
         self.call(&words, variables);
+        // What a program is told to run has them as well.
+        for call in self.found.calls.iter_mut().skip(at) {
+            call.homes.extend_from_slice(&homes);
+        }
     }
 
     /// A program, and what it is told to run.
@@ -250,7 +265,7 @@ impl Reader {
         }
         let at = self.found.calls.len();
         let told = words.iter().map(|word| word.shape().map(str::to_owned)).collect();
-        self.found.calls.push(Call { words: told, variables, is_wrapper: false });
+        self.found.calls.push(Call { words: told, variables, homes: Vec::new(), is_wrapper: false });
         let Some((program, args)) = words.split_first() else { return };
         let Some(name) = program.text().and_then(known_name) else { return };
         self.depth += 1;
@@ -326,7 +341,7 @@ impl Reader {
                 return false;
             }
             _ if RUN_OTHERS.contains(&name) => {
-                self.doubt();
+                self.found.is_whole = false;
                 return false;
             }
             _ => return false,
@@ -409,6 +424,13 @@ fn fields(word: &Node) -> Vec<Word> {
         return vec![Word::Unknown];
     }
     Walk::new(None.into()).fields(word)
+}
+
+/// A word that begins with the home directory, with `~` for it.
+fn home(word: &Node) -> Option<String> {
+    let text = raw(word)?.replace('"', "");
+    let rest = ["~", "$HOME", "${HOME}"].iter().find_map(|home| text.strip_prefix(home))?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| format!("~{rest}"))
 }
 
 /// A text without what stands in single quotes.

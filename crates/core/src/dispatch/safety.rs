@@ -1,7 +1,32 @@
-//! How much a run may do by itself.
+//! How much a run may do by itself: levels, classes of actions, and which level allows which.
+//!
+//! A tool call is of the class of its worst part. **What nobody can tell is of the strictest
+//! class**: a tool that nobody knows, a command whose text does not say what it runs. A
+//! program that is not known, or a script, is run as any other: what it does is not in the
+//! text, and is kept in bounds by the CLI's own sandbox and the shield.
+
+mod args;
+mod classify;
+mod git;
+mod inline;
+mod ours;
+mod paths;
+mod programs;
+mod system;
+mod tools;
+mod wording;
 
 use serde::Deserialize;
 use serde::Serialize;
+
+pub use classify::Classified;
+pub use classify::classify;
+pub use wording::refused;
+
+/// The variable that tells a session how much it may do. A hook has it from the CLI that
+/// starts it, which has it from the supervisor: what a command of the session sets is set
+/// for what that command starts, and for no hook of the session.
+pub const SAFETY_VARIABLE: &str = "CONSORT_SAFETY";
 
 /// From the strictest to the loosest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,5 +56,113 @@ impl Safety {
     /// The one of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|safety| safety.as_str() == name)
+    }
+
+    /// What the variable says. What it is not meant to say is the strictest.
+    pub fn told(value: &str) -> Self {
+        Self::named(value).unwrap_or(Self::Suggest)
+    }
+
+    /// Whether it allows what is of that class.
+    pub fn allows(self, class: ActionClass) -> bool {
+        class.needs().is_some_and(|needs| self >= needs)
+    }
+}
+
+/// What a tool call does, from the mildest to the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionClass {
+    FileRead,
+    /// It asks something of another machine.
+    Network,
+    FileWrite,
+    BashExec,
+    /// It puts another agent to work.
+    AgentDispatch,
+    FileDelete,
+    /// A command that destroys what may not come back.
+    BashDestructive,
+    /// It sends work to where others have it: a push, a publication.
+    GitPush,
+    /// It takes commits or uncommitted changes away.
+    GitDestructive,
+    /// It changes the machine, or what protects it.
+    SystemModify,
+}
+
+impl ActionClass {
+    pub const ALL: [Self; 10] = [
+        Self::FileRead,
+        Self::Network,
+        Self::FileWrite,
+        Self::BashExec,
+        Self::AgentDispatch,
+        Self::FileDelete,
+        Self::BashDestructive,
+        Self::GitPush,
+        Self::GitDestructive,
+        Self::SystemModify,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::FileRead => "file_read",
+            Self::Network => "network",
+            Self::FileWrite => "file_write",
+            Self::BashExec => "bash_exec",
+            Self::AgentDispatch => "agent_dispatch",
+            Self::FileDelete => "file_delete",
+            Self::BashDestructive => "bash_destructive",
+            Self::GitPush => "git_push",
+            Self::GitDestructive => "git_destructive",
+            Self::SystemModify => "system_modify",
+        }
+    }
+
+    /// The strictest level that allows it; none does for what is the person's alone.
+    fn needs(self) -> Option<Safety> {
+        match self {
+            Self::FileRead | Self::Network => Some(Safety::Suggest),
+            Self::FileWrite | Self::BashExec | Self::AgentDispatch => Some(Safety::AutoEdit),
+            Self::FileDelete | Self::BashDestructive | Self::GitPush => Some(Safety::FullAuto),
+            Self::GitDestructive | Self::SystemModify => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_level_allows_what_the_table_says() {
+        let table = [
+            (ActionClass::FileRead, "yes yes yes"),
+            (ActionClass::Network, "yes yes yes"),
+            (ActionClass::FileWrite, "no yes yes"),
+            (ActionClass::BashExec, "no yes yes"),
+            (ActionClass::AgentDispatch, "no yes yes"),
+            (ActionClass::FileDelete, "no no yes"),
+            (ActionClass::BashDestructive, "no no yes"),
+            (ActionClass::GitPush, "no no yes"),
+            (ActionClass::GitDestructive, "no no no"),
+            (ActionClass::SystemModify, "no no no"),
+        ];
+        assert_eq!(table.map(|(class, _)| class), ActionClass::ALL);
+        for (class, expected) in table {
+            let told = Safety::ALL.map(|safety| if safety.allows(class) { "yes" } else { "no" });
+            assert_eq!(told.join(" "), expected, "{}", class.as_str());
+        }
+    }
+
+    #[test]
+    fn what_the_variable_is_not_meant_to_say_is_the_strictest() {
+        for safety in Safety::ALL {
+            assert_eq!(Safety::told(safety.as_str()), safety);
+        }
+        for value in ["", "Full-Auto", "full-auto ", "0", "everything"] {
+            assert_eq!(Safety::told(value), Safety::Suggest, "{value}");
+        }
     }
 }

@@ -158,6 +158,11 @@ pub struct Commands {
     pub calls: Vec<Call>,
     /// Whether a redirection writes a file.
     pub redirects: bool,
+    /// The files that redirections write; `None` is one that the text does not tell.
+    pub targets: Vec<Option<String>>,
+    /// Whether every part of the text was understood; what its programs run may still be
+    /// theirs to know.
+    pub is_read: bool,
     /// Whether nothing else can be in it.
     pub is_whole: bool,
     /// Whether it is nothing but plain commands, each as it is spelt.
@@ -171,6 +176,8 @@ pub struct Call {
     pub words: Vec<Option<String>>,
     /// The names of the variables that are set with it.
     pub variables: Vec<String>,
+    /// Those of its arguments that are in the home directory, as they are spelt (`~/.ssh`).
+    pub homes: Vec<String>,
     /// Whether all it does is to run others of these.
     pub is_wrapper: bool,
 }

@@ -22,7 +22,7 @@ fn request(text: &str) -> Request {
         Call { words: words.collect(), ..Call::default() }
     };
     let calls = text.split(';').map(call).collect();
-    let commands = Commands { calls, redirects: false, is_whole: true, is_plain: true };
+    let commands = Commands { calls, is_read: true, is_whole: true, is_plain: true, ..Commands::default() };
     Request { tool: "Bash".into(), action: Action::Commands(commands) }
 }
 

@@ -24,6 +24,7 @@ use super::told;
 use crate::Answer;
 use crate::HookContext;
 use crate::policy;
+use crate::safety;
 use crate::tool_files::ToolFiles;
 use crate::tool_files::tool_files;
 
@@ -34,10 +35,16 @@ pub(crate) fn handle(
     tool: &ToolUse,
 ) -> Result<Answer, PresenceError> {
     // First of all: nothing that fails later may take a refusal away.
+    if let Some(reason) = safety::refusal(app.host(), call, context, tool) {
+        let reply = HookReply::Deny(reason);
+        context.prepare(Some(&reply));
+        note_activity(app, call, context, &working(call, tool));
+        return Ok(Answer { reply, ..Answer::SILENCE });
+    }
     let files = tool_files(app.host(), call, context, tool);
     let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
     let verdict = app.guard(&call.session, &files.writes, &|name| context.variable(name), &refuse);
-    let working = ActivityUpdate { doing: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };
+    let working = working(call, tool);
     // News and mail wait for the next hook: a refusal is read as one thing.
     if let Verdict::Denied(reason) = verdict {
         let reply = HookReply::Deny(reason);
@@ -68,6 +75,10 @@ pub(crate) fn handle(
         words.push(warning);
     }
     Ok(told(words, mail(app, call, context, DeliveryPoint::BeforeTool)?))
+}
+
+fn working(call: &HookCall, tool: &ToolUse) -> ActivityUpdate {
+    ActivityUpdate { doing: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) }
 }
 
 /// The command as it is to be run instead, where the person wants that.

@@ -1,0 +1,42 @@
+//! The arguments of a program, asked about.
+
+/// As the shell reader tells them; `None` is what the text does not tell.
+#[derive(Clone, Copy)]
+pub(super) struct Args<'a>(pub(super) &'a [Option<String>]);
+
+impl<'a> Args<'a> {
+    pub(super) fn words(self) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter_map(Option::as_deref)
+    }
+
+    pub(super) fn first(self) -> Option<&'a str> {
+        self.0.first().and_then(Option::as_deref)
+    }
+
+    /// Without the first so many.
+    pub(super) fn after(self, count: usize) -> Self {
+        Self(self.0.get(count..).unwrap_or_default())
+    }
+
+    /// Whether one of these is among them, by itself or with a value (`--output=x`).
+    pub(super) fn has(self, options: &[&str]) -> bool {
+        let is_one = |word: &str| options.contains(&word.split_once('=').map_or(word, |(name, _)| name));
+        self.words().any(is_one)
+    }
+
+    /// Whether a letter is among the short options, also of several in one (`-rf`).
+    pub(super) fn has_short(self, letter: char) -> bool {
+        let is_short = |word: &&str| word.starts_with('-') && !word.starts_with("--");
+        self.words().filter(is_short).any(|word| word.contains(letter))
+    }
+
+    /// What is no option.
+    pub(super) fn operands(self) -> impl Iterator<Item = &'a str> {
+        self.words().filter(|word| !word.starts_with('-'))
+    }
+
+    /// Whether something in it is not told.
+    pub(super) fn has_unknown(self) -> bool {
+        self.0.iter().any(Option::is_none)
+    }
+}

@@ -1,0 +1,149 @@
+//! Which class a tool call is of.
+
+use super::ActionClass;
+use super::args::Args;
+use super::paths;
+use super::programs;
+use super::tools;
+use crate::policy::Action;
+use crate::policy::Call;
+use crate::policy::Commands;
+use crate::policy::Request;
+
+/// The class of a call, and which part of it made it that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Classified {
+    pub class: ActionClass,
+    /// The worst part: a command, a path, a tool.
+    pub about: String,
+    /// Why nobody can tell what it does, where that is so.
+    pub unclear: Option<&'static str>,
+}
+
+impl Classified {
+    pub(super) fn of(class: ActionClass, about: impl Into<String>) -> Self {
+        Self { class, about: about.into(), unclear: None }
+    }
+
+    /// The same, or that class if it is worse.
+    pub fn at_least(self, class: ActionClass) -> Self {
+        Self { class: self.class.max(class), ..self }
+    }
+
+    pub(super) fn unclear(about: impl Into<String>, why: &'static str) -> Self {
+        Self { class: ActionClass::SystemModify, about: about.into(), unclear: Some(why) }
+    }
+}
+
+/// The class of what a tool is asked to do. `tool` is the CLI's own name of it.
+pub fn classify(request: &Request, tool: &str) -> Classified {
+    match &request.action {
+        Action::Commands(commands) => of_commands(commands),
+        Action::Paths(names) if request.tool == "Read" => {
+            Classified::of(ActionClass::FileRead, names.first().map_or("", |name| &name.own))
+        }
+        Action::Paths(names) => {
+            let writes = match tools::deletes(tool) {
+                true => ActionClass::FileDelete,
+                false => ActionClass::FileWrite,
+            };
+            let class =
+                |path: &str| if paths::is_protected(path) { ActionClass::SystemModify } else { writes };
+            worst(names.iter().map(|name| Classified::of(class(&name.own), &name.own)), || {
+                Classified::of(writes, tool)
+            })
+        }
+        Action::Other => tools::classify(tool),
+    }
+}
+
+/// Of equals the first.
+fn worst(all: impl Iterator<Item = Classified>, none: impl FnOnce() -> Classified) -> Classified {
+    all.reduce(|one, other| if other.class > one.class { other } else { one }).unwrap_or_else(none)
+}
+
+fn of_commands(commands: &Commands) -> Classified {
+    if !commands.is_read {
+        return Classified::unclear("this command", "does not tell in its text what it runs");
+    }
+    let calls = commands.calls.iter().map(|call| of_call(call, commands));
+    let is_nothing = |call: &Call| {
+        let name = call.words.first().and_then(Option::as_deref);
+        call.words.is_empty() || matches!(name, Some(":" | "true"))
+    };
+    // `> file` alone leaves an empty file.
+    let redirected = match commands.calls.iter().all(is_nothing) {
+        true => ActionClass::BashDestructive,
+        false => ActionClass::FileWrite,
+    };
+    let targets = commands.targets.iter().filter(|target| !is_no_file(target.as_deref())).map(|target| {
+        let class = match target.as_deref().is_some_and(paths::is_protected) {
+            true => ActionClass::SystemModify,
+            false => redirected,
+        };
+        Classified::of(class, format!("> {}", target.as_deref().unwrap_or("…")))
+    });
+    worst(calls.chain(targets), || Classified::of(ActionClass::FileRead, ""))
+}
+
+fn is_no_file(target: Option<&str>) -> bool {
+    target.is_some_and(|path| matches!(path, "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty"))
+}
+
+fn of_call(call: &Call, all: &Commands) -> Classified {
+    let shown = call.words.iter().map(|word| word.as_deref().unwrap_or("…")).collect::<Vec<_>>().join(" ");
+    if let Some(name) = call.variables.iter().find(|name| name.starts_with("CONSORT_")) {
+        return Classified::of(ActionClass::SystemModify, format!("{name}="));
+    }
+    if loosens(call, all) {
+        return Classified::of(ActionClass::SystemModify, shown);
+    }
+    let tells_more = call.variables.iter().any(|name| is_telling(name));
+    let least = if tells_more { ActionClass::BashExec } else { ActionClass::FileRead };
+    if call.is_wrapper || call.words.is_empty() {
+        return Classified::of(least, shown);
+    }
+    let Some(program) = &call.words[0] else {
+        return Classified::unclear(shown, "does not tell which program it runs");
+    };
+    let args = Args(&call.words[1..]);
+    match programs::classify(program, args) {
+        // Where it is to be written is not told, except that it is at home.
+        Some(ActionClass::FileWrite | ActionClass::FileDelete | ActionClass::BashDestructive)
+            if call.homes.iter().any(|path| paths::is_protected(path)) =>
+        {
+            Classified::of(ActionClass::SystemModify, shown)
+        }
+        Some(class) => Classified::of(class.max(least), shown),
+        None => Classified::unclear(shown, "runs what its text does not tell"),
+    }
+}
+
+/// Whether it takes away what a session or one that it starts is told by its environment.
+fn loosens(call: &Call, all: &Commands) -> bool {
+    let name = call.words.first().and_then(Option::as_deref).map(programs::base_name);
+    let args = Args(call.words.get(1..).unwrap_or_default());
+    let names_ours = || args.words().any(|word| word.contains("CONSORT_"));
+    match name {
+        Some("export" | "unset" | "declare" | "typeset" | "readonly" | "local") => names_ours(),
+        Some("env") => {
+            let is_agent = |call: &Call| {
+                let name = call.words.first().and_then(Option::as_deref).map(programs::base_name);
+                name.is_some_and(programs::is_agent)
+            };
+            let clears =
+                args.has(&["-", "-i", "--ignore-environment", "-u", "--unset"]) || args.has_short('i');
+            names_ours() || clears && all.calls.iter().any(is_agent)
+        }
+        _ => false,
+    }
+}
+
+/// Variables that make programs do more than their arguments say.
+fn is_telling(name: &str) -> bool {
+    const NAMES: &[&str] =
+        &["EDITOR", "ENV", "IFS", "PAGER", "PATH", "PROMPT_COMMAND", "SHELLOPTS", "VISUAL"];
+    const STARTS: &[&str] =
+        &["BASH_", "DYLD_", "GIT_", "LD_", "LESS", "MAN", "NODE_", "PERL", "PYTHON", "RUBY", "RIPGREP_"];
+    NAMES.contains(&name) || STARTS.iter().any(|start| name.starts_with(start))
+}

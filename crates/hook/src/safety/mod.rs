@@ -1,0 +1,32 @@
+//! Hook door: refuses what the safety of a run does not allow.
+
+#[cfg(test)]
+mod tests;
+
+use consort_core::dispatch::ActionClass;
+use consort_core::dispatch::SAFETY_VARIABLE;
+use consort_core::dispatch::Safety;
+use consort_core::dispatch::classify;
+use consort_core::dispatch::refused_by_safety;
+use consort_core::hooks::HookCall;
+use consort_core::hooks::ToolUse;
+use consort_core::host::Host;
+
+use crate::HookContext;
+use crate::policy;
+
+/// Why a tool is not to be used, in a session of a run.
+pub(crate) fn refusal(
+    host: &dyn Host,
+    call: &HookCall,
+    context: &dyn HookContext,
+    tool: &ToolUse,
+) -> Option<String> {
+    let safety = Safety::told(&context.variable(SAFETY_VARIABLE)?);
+    let request = policy::request(host, &call.cwd, tool);
+    let mut found = classify(&request, &tool.name);
+    if tool.deletes {
+        found = found.at_least(ActionClass::FileDelete);
+    }
+    (!safety.allows(found.class)).then(|| refused_by_safety(safety, &found))
+}
