@@ -62,6 +62,12 @@ pub const ALLOWED: &[&str] = &[
     "roles list",
     "roles show",
     "roles validate",
+    "runs attach",
+    "runs audit",
+    "runs cost",
+    "runs list",
+    "runs logs",
+    "runs show",
     "send",
     "status",
     "task",
@@ -117,6 +123,14 @@ pub const ASKED: &[&str] = &[
     "pane focus",
     "pane start",
     "roles set",
+    "run",
+    "runs batch",
+    "runs chain",
+    "runs reset",
+    "runs resume",
+    "runs retry",
+    "runs stop",
+    "runs supervise",
     "serve",
     "shield",
     "token list",
@@ -130,11 +144,11 @@ pub const ASKED: &[&str] = &[
 /// The MCP tools that need no permission. All are: what weakens protection is no tool.
 pub const ALLOWED_TOOLS: &[&str] = &[
     "act", "agent", "answer", "close", "explain", "handoff", "holds", "inbox", "know", "query", "radar",
-    "release", "reserve", "restore", "screen", "send", "status", "task", "waiting", "watch", "who",
+    "release", "reserve", "restore", "runs", "screen", "send", "status", "task", "waiting", "watch", "who",
 ];
 
 /// The tools that are asked about: they start other programs.
-pub const ASKED_TOOLS: &[&str] = &["open"];
+pub const ASKED_TOOLS: &[&str] = &["open", "run"];
 
 /// How many rules a CLI gets that has them for commands and for tools.
 pub const RULES: usize = ALLOWED.len() + ALLOWED_TOOLS.len();

@@ -31,6 +31,7 @@ mod roles;
 mod runs;
 mod served_calls;
 mod served_panes;
+mod served_runs;
 mod shield;
 #[cfg_attr(not(target_os = "linux"), path = "spool_unsupported.rs")]
 mod spool;

@@ -12,6 +12,8 @@ use consort_core::call_context::CallContext;
 use consort_core::call_context::OpenWish;
 use consort_core::call_context::PaneAnswer;
 use consort_core::call_context::PaneProblem;
+use consort_core::call_context::RunWish;
+use consort_core::call_context::RunsWish;
 use consort_core::call_context::ServedContext;
 use consort_core::claims::CommandView;
 use consort_core::config::Config;
@@ -45,6 +47,7 @@ use crate::commands::explain;
 use crate::config;
 use crate::observe;
 use crate::served_panes;
+use crate::served_runs;
 use crate::time;
 use crate::wake;
 use crate::world::World;
@@ -204,6 +207,19 @@ impl ServedContext for ServedCalls {
         name: &str,
     ) -> Result<PaneAnswer, PaneProblem> {
         served_panes::close(caller, &self.cwd, name)
+    }
+
+    fn run_agent(&self, caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<PaneAnswer, PaneProblem> {
+        served_runs::run(caller, cwd, wish)
+    }
+
+    fn runs_of_agent(
+        &self,
+        caller: &CallerFacts,
+        cwd: &Path,
+        wish: &RunsWish,
+    ) -> Result<PaneAnswer, PaneProblem> {
+        served_runs::runs(caller, cwd, wish)
     }
 
     fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn call_context::Listener>> {

@@ -32,13 +32,13 @@ use crate::world::World;
 /// How often is looked.
 const TICK: Duration = Duration::from_secs(1);
 
-fn world(cwd: &Path) -> Result<World, PaneProblem> {
+pub(crate) fn world(cwd: &Path) -> Result<World, PaneProblem> {
     let world = World::new(Vec::new()).map_err(problem)?;
     Ok(World { cwd: cwd.to_owned(), ..world })
 }
 
 /// A failure as this door tells it.
-fn problem(error: CommandError) -> PaneProblem {
+pub(crate) fn problem(error: CommandError) -> PaneProblem {
     let (kind, hints) = match &error {
         CommandError::Explained { kind, hints, .. } => (*kind, hints.clone()),
         CommandError::Usage { hints, .. } => (Kind::User, hints.clone()),

@@ -11,11 +11,13 @@ use crate::App;
 use crate::Timestamp;
 use crate::claims::CommandView;
 use crate::config::Config;
+use crate::dispatch::Safety;
 use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::host::ConnectionAddrs;
 use crate::host::Topic;
+use crate::journal::Number;
 use crate::monitor::Permissions;
 use crate::presence::Activity;
 use crate::presence::Agent;
@@ -109,6 +111,18 @@ pub trait ServedContext: CallContext + Send + Sync {
     fn close_agent(&self, app: &mut App, caller: &CallerFacts, name: &str)
     -> Result<PaneAnswer, PaneProblem>;
 
+    /// Puts an agent to work for the one that calls from that directory.
+    fn run_agent(&self, caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<PaneAnswer, PaneProblem>;
+
+    /// How the runs of the one that calls stand, or one run of the project; ends it if that is
+    /// wanted.
+    fn runs_of_agent(
+        &self,
+        caller: &CallerFacts,
+        cwd: &Path,
+        wish: &RunsWish,
+    ) -> Result<PaneAnswer, PaneProblem>;
+
     /// Waits for news of that kind, or of any.
     fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn Listener>>;
 }
@@ -123,14 +137,38 @@ pub struct OpenWish {
     pub permissions: Option<Permissions>,
 }
 
-/// What was done with a pane, in words and as data.
+/// What an agent wants to have done.
+#[derive(Clone, Debug)]
+pub struct RunWish {
+    pub task: String,
+    pub role: Option<String>,
+    pub cli: Option<String>,
+    pub safety: Option<Safety>,
+    pub has_worktree: bool,
+    /// How many tools it may call.
+    pub max_tools: Option<u32>,
+    /// How long its end is waited for.
+    pub wait: Option<Duration>,
+}
+
+/// What an agent wants to know of runs.
+#[derive(Clone, Debug)]
+pub struct RunsWish {
+    /// Of one; else of all its own.
+    pub run: Option<Number>,
+    pub wait: Option<Duration>,
+    /// Whether it is to be ended.
+    pub stops: bool,
+}
+
+/// What was done with a pane or a run, in words and as data.
 #[derive(Clone, Debug)]
 pub struct PaneAnswer {
     pub text: String,
     pub data: Value,
 }
 
-/// Why something was not done with a pane.
+/// Why something was not done with a pane or a run.
 #[derive(Clone, Debug, Error)]
 #[error("{message}")]
 pub struct PaneProblem {

@@ -25,6 +25,8 @@ pub(crate) struct Work {
     pub(crate) reasoning: Option<String>,
     pub(crate) max_turns: Option<u32>,
     pub(crate) token_budget: Option<u64>,
+    /// It is told how many tools it may call, and ended at twice as many.
+    pub(crate) max_tools: Option<u32>,
     pub(crate) caps: Caps,
     /// What a worktree of its own gets that is not in git.
     pub(crate) copy: Vec<String>,

@@ -48,6 +48,8 @@ pub(crate) struct Wanted {
     pub(crate) name: Option<String>,
     pub(crate) batch: Option<String>,
     pub(crate) follows: Option<ChangeId>,
+    /// How many tools it may call.
+    pub(crate) max_tools: Option<u32>,
     /// The session to go on with.
     pub(crate) resume: Option<String>,
     pub(crate) spec_task: Option<String>,
@@ -98,6 +100,7 @@ pub(crate) fn start(
         reasoning: wanted.reasoning.clone().or_else(|| role.reasoning.clone()),
         max_turns: role.max_turns,
         token_budget: role.token_budget,
+        max_tools: wanted.max_tools,
         resume: wanted.resume.clone(),
         retries: role.retry,
         variables: words(&opened.config, "dispatch.environment"),

@@ -98,6 +98,12 @@ fn live(job: &mut Job<'_>) -> Attempt {
         Ok(prompt) => prompt,
         Err(error) => return failed(&CommandError::file("cannot read", &job.dir.prompt(), error)),
     };
+    let first = match job.work.max_tools {
+        Some(most) => {
+            format!("{first}\n\nYou may call {most} tools at most. Then answer with what you know.")
+        }
+        None => first,
+    };
     let (mut prompt, mut resume) = (first.clone(), job.work.resume.clone());
     let (mut limits, mut retries) = (0, job.work.retries);
     loop {

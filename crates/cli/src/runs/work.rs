@@ -246,6 +246,11 @@ impl Job<'_> {
             self.note("it has used all of its tokens");
             return Some(RunState::BudgetExceeded);
         }
+        let tools = hearing.progress.tools;
+        if self.work.max_tools.is_some_and(|most| tools > most.saturating_mul(2)) {
+            self.note(format!("it has called {tools} tools"));
+            return Some(RunState::BudgetExceeded);
+        }
         let spent = self.cost(&hearing.progress).filter(|spent| *spent >= self.reserved)?;
         match self.world.app().extend_run(self.run.id, &self.work.caps, spent) {
             Ok(reserved) => {

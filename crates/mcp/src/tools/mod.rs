@@ -2,6 +2,7 @@
 
 mod claims;
 mod convergence;
+mod dispatch;
 mod knowledge;
 mod messages;
 mod monitor;
@@ -175,6 +176,7 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
         tasks::TOOLS,
         convergence::TOOLS,
         monitor::TOOLS,
+        dispatch::TOOLS,
         knowledge::TOOLS,
     ]
     .into_iter()
@@ -230,6 +232,8 @@ fn call_once(context: &mut ToolContext<'_>, name: &str, arguments: Value) -> Opt
         "waiting" => monitor::waiting(context),
         "answer" => arguments_of(arguments).and_then(|arguments| monitor::answer(context, arguments)),
         "close" => arguments_of(arguments).and_then(|arguments| monitor::close(context, arguments)),
+        "run" => arguments_of(arguments).and_then(|arguments| dispatch::run(context, arguments)),
+        "runs" => arguments_of(arguments).and_then(|arguments| dispatch::runs(context, arguments)),
         QUERY => arguments_of(arguments).and_then(|arguments| knowledge::query(context, arguments)),
         "know" => arguments_of(arguments).and_then(|arguments| knowledge::know(context, arguments)),
         "act" => arguments_of(arguments).and_then(|arguments| knowledge::act(context, arguments)),

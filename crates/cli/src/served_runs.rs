@@ -1,0 +1,119 @@
+//! What the MCP server does with runs for an agent that puts others to work.
+
+use std::path::Path;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_core::call_context::PaneAnswer;
+use consort_core::call_context::PaneProblem;
+use consort_core::call_context::RunWish;
+use consort_core::call_context::RunsWish;
+use consort_core::dispatch::RunRecord;
+use consort_core::journal::Actor;
+use consort_core::presence::Caller;
+use consort_core::presence::CallerFacts;
+use serde_json::json;
+
+use crate::error::CommandError;
+use crate::render::runs as render;
+use crate::runs::RunDir;
+use crate::runs::orphans;
+use crate::runs::role;
+use crate::runs::start;
+use crate::runs::start::Wanted;
+use crate::served_panes::problem;
+use crate::served_panes::world;
+use crate::world::Opened;
+use crate::world::World;
+
+/// How often is looked.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How many runs are listed.
+const FEW: usize = 10;
+
+pub(crate) fn run(caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<PaneAnswer, PaneProblem> {
+    let world = world(cwd)?;
+    let started = || -> Result<PaneAnswer, CommandError> {
+        let mut opened = world.open()?;
+        let role = role::named(&world, &opened, wish.role.as_deref())?;
+        let wanted = Wanted {
+            task: wish.task.clone(),
+            cli: wish.cli.clone(),
+            safety: wish.safety,
+            has_worktree: wish.has_worktree,
+            max_tools: wish.max_tools,
+            ..Wanted::default()
+        };
+        let run = start::start(&world, &mut opened, caller, &role, &wanted)?;
+        let run = wait_for(&world, &mut opened, run, wish.wait)?;
+        Ok(told(&world, &opened, &run))
+    };
+    started().map_err(problem)
+}
+
+pub(crate) fn runs(caller: &CallerFacts, cwd: &Path, wish: &RunsWish) -> Result<PaneAnswer, PaneProblem> {
+    let world = world(cwd)?;
+    let told = || -> Result<PaneAnswer, CommandError> {
+        let mut opened = world.open()?;
+        orphans::reap(&world.paths, &mut opened.app)?;
+        let project = opened.project.id.clone();
+        let Some(number) = wish.run else {
+            let Caller::Agent(agent) = opened.app.caller(caller)? else {
+                return Ok(PaneAnswer { text: "You have no runs.".into(), data: json!({ "items": [] }) });
+            };
+            let own = Actor::Agent(agent.session.clone());
+            let runs = opened.app.runs(&project, FEW, &|run: &RunRecord| run.by == own)?;
+            let now = opened.app.host().now();
+            let lines: Vec<String> = runs.iter().map(|run| render::line(run, now)).collect();
+            let items: Vec<_> = runs.iter().map(|run| render::item(&opened.app, run)).collect();
+            let text = if lines.is_empty() { "You have no runs.".to_owned() } else { lines.join("\n") };
+            return Ok(PaneAnswer { text, data: json!({ "items": items }) });
+        };
+        let run = opened.app.run(&project, &number.to_string())?;
+        if wish.stops && !run.state.has_ended() {
+            opened.app.may_stop_run(caller, &run)?;
+            let dir = RunDir::of(&world.paths, run.id);
+            dir.ask_to_stop(false).map_err(|error| CommandError::file("cannot write", &dir.path, error))?;
+        }
+        let wait = if wish.stops { Some(Duration::from_secs(10)) } else { wish.wait };
+        let run = wait_for(&world, &mut opened, run, wait)?;
+        Ok(self::told(&world, &opened, &run))
+    };
+    told().map_err(problem)
+}
+
+/// The run as it is when it has ended, or after so long.
+fn wait_for(
+    world: &World,
+    opened: &mut Opened,
+    mut run: RunRecord,
+    wait: Option<Duration>,
+) -> Result<RunRecord, CommandError> {
+    let end = Instant::now() + wait.unwrap_or_default();
+    while !run.state.has_ended() && Instant::now() < end {
+        std::thread::sleep(TICK);
+        orphans::reap(&world.paths, &mut opened.app)?;
+        run = opened.app.run_by_id(run.id)?;
+    }
+    Ok(run)
+}
+
+fn told(world: &World, opened: &Opened, run: &RunRecord) -> PaneAnswer {
+    let mut data = render::item(&opened.app, run);
+    let text = match run.state.has_ended() {
+        true => {
+            data["result"] = RunDir::of(&world.paths, run.id).read_result().into();
+            render::summary(run)
+        }
+        false => {
+            let (number, name) = (run.number, &run.spec.name);
+            format!(
+                "Run {number} ({name}, {}) is {}. You hear by message when it ends; `runs` with `run: {number}` and `wait` waits.",
+                run.spec.role,
+                run.state.words()
+            )
+        }
+    };
+    PaneAnswer { text, data }
+}

@@ -1,0 +1,120 @@
+//! MCP tools of the dispatch room: run and runs, for an agent that puts others to work.
+
+use std::time::Duration;
+
+use consort_core::call_context::RunWish;
+use consort_core::call_context::RunsWish;
+use consort_core::dispatch::Safety;
+use consort_core::text;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Entry;
+use super::ToolContext;
+use crate::answer::Answer;
+use crate::answer::Problem;
+
+/// A client waits for an answer for a minute at least.
+const LONGEST: u64 = 55;
+
+/// How many tokens of a result are given back unless more are wanted.
+const RETURNED: usize = 2_000;
+
+/// At least so many characters are a token.
+const CHARACTERS: usize = 3;
+
+pub(super) const TOOLS: &[Entry] = &[
+    Entry {
+        name: "run",
+        about: "Have another agent do a task by itself; role `scout` explores read-only. You hear of its end.",
+        properties: || {
+            json!({
+                "task": { "type": "string" },
+                "role": { "type": "string" },
+                "cli": { "type": "string" },
+                "safety": { "enum": ["suggest", "auto-edit"] },
+                "worktree": { "type": "boolean" },
+                "calls": { "type": "integer", "description": "most tool calls" },
+                "wait": { "type": "integer" },
+            })
+        },
+        required: &["task"],
+        only_reads: false,
+    },
+    Entry {
+        name: "runs",
+        about: "Your runs, or one: how it stands and its result; `wait` for its end.",
+        properties: || {
+            json!({
+                "run": { "type": "integer" },
+                "wait": { "type": "integer" },
+                "tokens": { "type": "integer" },
+                "stop": { "type": "boolean" },
+            })
+        },
+        required: &[],
+        only_reads: false,
+    },
+];
+
+#[derive(Deserialize)]
+pub(super) struct Run {
+    task: String,
+    role: Option<String>,
+    cli: Option<String>,
+    safety: Option<String>,
+    worktree: Option<bool>,
+    calls: Option<u32>,
+    wait: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Runs {
+    run: Option<i64>,
+    wait: Option<u64>,
+    tokens: Option<usize>,
+    stop: Option<bool>,
+}
+
+pub(super) fn run(context: &mut ToolContext<'_>, run: Run) -> Result<Answer, Problem> {
+    let me = context.me()?;
+    let safety = run.safety.as_deref().map(|name| {
+        Safety::named(name).ok_or_else(|| Problem::user("there is no such safety", "suggest or auto-edit"))
+    });
+    let wish = RunWish {
+        task: run.task,
+        role: run.role,
+        cli: run.cli,
+        safety: safety.transpose()?,
+        has_worktree: run.worktree.unwrap_or_default(),
+        max_tools: run.calls,
+        wait: wait(run.wait),
+    };
+    let facts = context.facts();
+    let told = context.calls.run_agent(&facts, &me.location.cwd, &wish)?;
+    Ok(Answer::new(quoted(told.text, &told.data, RETURNED), told.data))
+}
+
+pub(super) fn runs(context: &mut ToolContext<'_>, runs: Runs) -> Result<Answer, Problem> {
+    let me = context.me()?;
+    let wish = RunsWish { run: runs.run, wait: wait(runs.wait), stops: runs.stop.unwrap_or_default() };
+    let facts = context.facts();
+    let told = context.calls.runs_of_agent(&facts, &me.location.cwd, &wish)?;
+    Ok(Answer::new(quoted(told.text, &told.data, runs.tokens.unwrap_or(RETURNED)), told.data))
+}
+
+fn wait(seconds: Option<u64>) -> Option<Duration> {
+    seconds.map(|seconds| Duration::from_secs(seconds.min(LONGEST)))
+}
+
+/// With the beginning of the result, which is nobody's instruction.
+fn quoted(text: String, data: &serde_json::Value, tokens: usize) -> String {
+    let Some(result) = data["result"].as_str().filter(|result| !result.trim().is_empty()) else {
+        return text;
+    };
+    let most = tokens.saturating_mul(CHARACTERS);
+    let shown: String = result.trim().chars().take(most).collect();
+    let lines: Vec<String> = shown.lines().map(|line| format!("> {}", text::printable(line))).collect();
+    let more = if shown.len() < result.trim().len() { "\n(more: `runs` with `tokens`)" } else { "" };
+    format!("{text}\n{}{more}", lines.join("\n"))
+}
