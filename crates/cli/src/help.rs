@@ -5,20 +5,19 @@ pub(crate) const OVERVIEW: &str = "\
 Lets the coding agents on this machine see each other, talk, and stay out of
 each other's way.
 
-Usage: consort [COMMAND]
-
 Everyday:
   who [agent]           who is here and what they do
   send <to…> '<text>'   to agents, `all`, or your user (`@me`)
   reply <n> '<text>'    answer a message
-  inbox                 your messages: --all, --wait, --sent, --thread <n>
-  chat <agent>          talk
-  reserve <path…>       keep others from writing files (--advisory: only tell)
+  inbox                 your messages: --all, --wait, --sent
+  chat <agent>
+  reserve <path…>       keep others from writing files
   release [path…]       give up what you reserved
   explain <path>        who has it, may you write it; or -- '<command>'
   wait <path>           until it is free; or --idle <agent>
   task                  list, next, claim, done, drop
   open <cli>            an agent in a pane
+  run '<task>'          an agent without one; runs: list, show, stop, …
   waiting, answer       what waits for you; policy: rules
   status, up            overview; live view
 Groups:
@@ -34,7 +33,7 @@ Plumbing:
 
 `consort <command> --help`: options, examples. Once: `--set KEY=VALUE`.
 Exit codes: 0 done, 1 not as asked, 2 wrong usage, 3 output closed,
-4 refused, 5 store busy, 6 store damaged, 7 timed out, 255 internal
+4 refused, 5 store busy, 6 damaged, 7 timed out, 8 run failed, 255 internal
 ";
 
 /// Two real uses of each command, by its words. A test parses them.
@@ -195,6 +194,35 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("roles set", ["consort roles set reviewer model opus", "consort roles set mine cli pi --new"]),
     ("roles show", ["consort roles show reviewer", "consort roles show dev --json"]),
     ("roles validate", ["consort roles validate", "consort roles validate .consort/roles.toml"]),
+    (
+        "run",
+        [
+            "consort run 'explain how the tests are started' --role scout",
+            "consort run --file task.md --worktree --detach",
+        ],
+    ),
+    ("runs", ["consort runs list", "consort runs logs -f 3"]),
+    ("runs attach", ["consort runs attach 3", "consort runs attach 3 --json"]),
+    ("runs audit", ["consort runs audit", "consort runs audit --json"]),
+    (
+        "runs batch",
+        [
+            "consort runs batch tasks.txt --concurrency 2",
+            "consort runs batch 'fix a.rs' 'fix b.rs' --worktree",
+        ],
+    ),
+    (
+        "runs chain",
+        ["consort runs chain steps.toml", "consort runs chain steps.toml --original 'add a login page'"],
+    ),
+    ("runs cost", ["consort runs cost", "consort runs cost --days 7 --json"]),
+    ("runs list", ["consort runs list", "consort runs list --open --json"]),
+    ("runs logs", ["consort runs logs 3", "consort runs logs -f 3"]),
+    ("runs reset", ["consort runs reset", "consort runs list && consort runs reset"]),
+    ("runs resume", ["consort runs resume 3", "consort runs resume 3 'now the docs too'"]),
+    ("runs retry", ["consort runs retry 3", "consort runs retry 3 --detach"]),
+    ("runs show", ["consort runs show 3", "consort runs show 3 --json"]),
+    ("runs stop", ["consort runs stop 3", "consort runs stop --all"]),
     ("send", ["consort send Raven -t question 'Do you call login()?'", "consort send all - < notes.md"]),
     ("serve", ["consort serve", "consort serve --port 8080"]),
     ("shield", ["consort shield -- make test", "consort shield -- ./configure --prefix=/tmp/out"]),

@@ -40,6 +40,19 @@ fn the_nearest_tier_wins_and_is_named() {
         monitor.review = asked             # when the prompt and the diff of a finished agent are kept for a review: always, for those with a task, or where asked (`open --review`)
         monitor.nudge = false              # type a word into the pane of an agent that has stalled
         monitor.continue_after_limit = false # type a word into the pane of an agent whose usage limit has ended, so that it goes on
+        dispatch.cli =                     # which agent CLI does the work of a run for which none is named; empty: the first that is installed
+        dispatch.safety = auto-edit        # how much a run may do by itself for which nothing else is said
+        dispatch.agents = suggest          # how much a run may do that an agent asks for which has to ask you itself
+        dispatch.depth = 2                 # how many runs may be above one another
+        dispatch.timeout_minutes = 60      # how long a run may take; 0: as long as it takes
+        dispatch.environment =             # which of your variables a run gets besides the usual ones and those of its CLI: `CARGO_* GOPATH`
+        dispatch.copy =                    # files that git ignores and a run in a worktree of its own needs: `.env target`
+        dispatch.set_up =                  # a command that makes such a worktree ready: `npm ci`
+        dispatch.continue_after_limit = true # a run that has met a usage limit waits until it ends, and goes on
+        dispatch.gate =                    # a command that is asked before each run: it reads it as JSON, and allows it by exit code 0, or says why not
+        budget.run = 5                     # what a run may cost, in dollars; 0: as much as it takes
+        budget.day = 50                    # what the runs of a project may cost in a day (UTC), in dollars; 0: as much as they take
+        budget.project = 0                 # what the runs of a project may cost in all, in dollars; 0: as much as they take
         journal.retention_days = 30        # how long entries are kept that nothing depends on
         [exit 0]
     "#]]
@@ -83,6 +96,19 @@ fn the_nearest_tier_wins_and_is_named() {
         monitor.review = asked             # default
         monitor.nudge = false              # default
         monitor.continue_after_limit = false # default
+        dispatch.cli =                     # default
+        dispatch.safety = auto-edit        # default
+        dispatch.agents = suggest          # default
+        dispatch.depth = 2                 # default
+        dispatch.timeout_minutes = 60      # default
+        dispatch.environment =             # default
+        dispatch.copy =                    # default
+        dispatch.set_up =                  # default
+        dispatch.continue_after_limit = true # default
+        dispatch.gate =                    # default
+        budget.run = 5                     # default
+        budget.day = 50                    # default
+        budget.project = 0                 # default
         journal.retention_days = 7         # $WORLD/home/.config/consort/config.toml
         [exit 0]
     "#]]
