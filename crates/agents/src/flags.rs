@@ -66,10 +66,13 @@ pub fn refused(message: &str) -> Option<String> {
     let says_so = ["unexpected argument", "unknown option", "unknown argument", "unrecognized option"];
     let at = says_so.iter().find_map(|says| lower.find(says))?;
     // Small letters may be longer or shorter than their capitals.
-    message.get(at..)?.split_whitespace().find_map(|word| {
-        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-        word.starts_with('-').then(|| flag(word)).flatten()
-    })
+    let told = message.get(at..)?.split('\n').next()?;
+    let mut words = told
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-'));
+    let dashed = words.clone().find(|word| word.starts_with('-')).and_then(flag);
+    // `Unknown argument: quiet`, without its dashes.
+    dashed.or_else(|| flag(&format!("--{}", words.nth(2)?)))
 }
 
 #[cfg(test)]
@@ -112,7 +115,8 @@ mod tests {
     fn a_refused_option_is_named() {
         assert_eq!(refused("error: unexpected argument '--full-auto' found").as_deref(), Some("--full-auto"));
         assert_eq!(refused("error: unknown option '--quiet'").as_deref(), Some("--quiet"));
-        assert_eq!(refused("Unknown arguments: quiet"), None);
+        assert_eq!(refused("Unknown arguments: full-auto, fullAuto").as_deref(), Some("--full-auto"));
+        assert_eq!(refused("Unknown argument"), None);
         assert_eq!(refused("no such file: --x"), None);
     }
 }

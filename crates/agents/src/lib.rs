@@ -30,6 +30,7 @@ mod permission;
 pub mod pi;
 mod plugin_dialect;
 mod plugin_file;
+pub mod prices;
 mod providers;
 mod reply;
 pub mod run_files;

@@ -75,18 +75,27 @@ pub(crate) fn content(value: &Value) -> String {
     texts.join("\n")
 }
 
+/// What matters of standard error: from where it says that it is an error, else the last of
+/// it.
+fn complaint(stderr: &str) -> String {
+    let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_error = |line: &&str| line.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    let from = lines.iter().position(is_error).unwrap_or(lines.len().saturating_sub(3));
+    lines[from..].iter().take(3).copied().collect::<Vec<_>>().join("\n")
+}
+
 /// What a process says whose output told no end: a failure unless a signal ended it, which
 /// the exit itself says.
 pub(crate) fn cut_short(exit: &WorkerExit, now: Timestamp) -> Vec<WorkerEvent> {
-    let said = exit.stderr.trim();
+    let said = complaint(&exit.stderr);
     match exit.code {
         None => Vec::new(),
         Some(0) => {
-            let message = if said.is_empty() { "it ended without a result" } else { said };
+            let message = if said.is_empty() { "it ended without a result" } else { &said };
             vec![WorkerEvent::Failed(failure::other(message))]
         }
         Some(code) => {
-            let mut failure = failure::read(None, said, now);
+            let mut failure = failure::read(None, &said, now);
             if said.is_empty() {
                 failure.message = format!("it ended with exit code {code}");
             }

@@ -21,6 +21,7 @@ mod doors;
 mod giving_back;
 mod guard;
 mod guard_corpus;
+mod headless_real;
 mod hook_deadline;
 mod hooks;
 mod hostile_ids;

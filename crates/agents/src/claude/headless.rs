@@ -32,6 +32,10 @@ const WORKING: &str = "Bash,BashOutput,KillShell,Edit,Write,NotebookEdit,Read,Gr
 pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     let mut command = HeadlessCommand::default();
     command.argue(["-p", "--output-format", "stream-json", "--verbose"]);
+    // How much it has said so far is told in no other way.
+    if (work.knows)("--include-partial-messages") {
+        command.argue(["--include-partial-messages"]);
+    }
     match work.safety {
         // What is not allowed and would ask is refused.
         Safety::Suggest => command.argue([
@@ -86,6 +90,10 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     command
 }
 
+/// How pieces of messages begin; only the end of a message is of interest.
+const PIECE: &str = r#"{"type":"stream_event""#;
+const PIECE_AT_END: &str = r#""type":"message_delta""#;
+
 #[derive(Default)]
 pub(super) struct Reader {
     session: Option<String>,
@@ -100,12 +108,19 @@ pub(super) struct Reader {
 
 impl OutputReader for Reader {
     fn line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent> {
+        if line.starts_with(PIECE) && !line.contains(PIECE_AT_END) {
+            return Vec::new();
+        }
         let Some(event) = worker_output::object(line) else { return Vec::new() };
         let mut told = Vec::new();
         match event["type"].as_str() {
             Some("system") => self.system(&event, now, &mut told),
             Some("assistant") => self.assistant(&event, &mut told),
             Some("user") => results(&event, &mut told),
+            Some("stream_event") if event["event"]["type"] == "message_delta" => {
+                let output = event["event"]["usage"]["output_tokens"].as_u64();
+                told.push(WorkerEvent::Used(Usage { output, ..Usage::default() }));
+            }
             Some("rate_limit_event") => {
                 self.limit = failure::until_of(&event["rate_limit_info"]["resetsAt"], now);
             }
@@ -171,7 +186,7 @@ impl Reader {
                 told.push(WorkerEvent::Turn);
             }
             let usage = &message["usage"];
-            // How much it will have said is not known yet.
+            // How much it will have said is told at its end.
             told.push(WorkerEvent::Used(Usage {
                 input: usage["input_tokens"].as_u64(),
                 cache_read: usage["cache_read_input_tokens"].as_u64(),

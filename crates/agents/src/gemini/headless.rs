@@ -104,9 +104,13 @@ impl OutputReader for Reader {
             }
             Some("tool_result") => {
                 self.is_in_turn = false;
-                let is_ok = event["status"] != "error";
                 let said = text_at(&event, "/error/message").or_else(|| text_at(&event, "/output"));
                 let id = event["tool_id"].as_str().unwrap_or_default();
+                // A command that fails is a success to it.
+                let failed =
+                    |said: &String| said.lines().any(|line| line.starts_with("Command exited with code: "));
+                let has_failed = id.starts_with("run_shell_command") && said.as_ref().is_some_and(failed);
+                let is_ok = event["status"] != "error" && !has_failed;
                 told.push(worker_output::ends(id, is_ok, &said.unwrap_or_default()));
             }
             Some("error") => self.is_in_turn = false,

@@ -41,6 +41,8 @@ pub enum Step {
     Refuse,
     /// Fails with this status, which is worth another try.
     Fail(u16),
+    /// Refuses the request for so many seconds, in the words of every provider.
+    Limit(u64),
     /// Lets something happen while it thinks.
     Meanwhile(Happening, Box<Step>),
 }
@@ -191,6 +193,9 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
             json!({ "type": "error", "error": { "type": "api_error", "message": "the model is away" } });
         return reply(stream, &format!("{status} Failed"), "application/json", &error.to_string());
     }
+    if let Some(Step::Limit(seconds)) = step {
+        return limit(stream, seconds, api);
+    }
     let step = match step {
         Some(Step::Meanwhile(happening, step)) => {
             happening.0();
@@ -201,6 +206,25 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let step = step.unwrap_or_else(|| Step::Say("Done.".into()));
     let (kind, body) = api.answer(step, &request, &asked);
     reply(stream, "200 OK", kind, &body)
+}
+
+/// Says that it is too much for now.
+fn limit(stream: TcpStream, seconds: u64, api: Api) -> std::io::Result<()> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let reset = now.as_secs() + seconds;
+    let delay =
+        json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": format!("{seconds}s") });
+    // To one it is a word, to another a number.
+    let code = if api == Api::Responses { json!("rate_limit_exceeded") } else { json!(429) };
+    let error = json!({ "type": "error", "error": {
+        "type": "usage_limit_reached", "code": code, "plan_type": "plus", "status": "RESOURCE_EXHAUSTED", "resets_at": reset,
+        "message": format!("Rate limit reached. Please try again in {seconds}s."), "details": [delay],
+    } });
+    let headers = format!(
+        "application/json\r\nretry-after: {seconds}\r\nanthropic-ratelimit-unified-status: rejected\r\n\
+         anthropic-ratelimit-unified-reset: {reset}"
+    );
+    reply(stream, "429 Too Many Requests", &headers, &error.to_string())
 }
 
 fn reply(mut stream: TcpStream, status: &str, kind: &str, body: &str) -> std::io::Result<()> {

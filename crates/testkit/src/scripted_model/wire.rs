@@ -75,7 +75,7 @@ fn message(step: Step, model: &Value, number: u32) -> Value {
             json!({ "type": "tool_use", "id": format!("toolu_stub{number:06}"), "name": tool, "input": input }),
             "tool_use",
         ),
-        Step::Stall | Step::Refuse | Step::Fail(_) | Step::Meanwhile(..) => {
+        Step::Stall | Step::Refuse | Step::Fail(_) | Step::Limit(_) | Step::Meanwhile(..) => {
             (json!({ "type": "text", "text": "" }), "end_turn")
         }
     };
