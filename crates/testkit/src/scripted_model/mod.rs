@@ -209,6 +209,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
 }
 
 /// Says that it is too much for now.
+#[expect(clippy::disallowed_methods, reason = "CLIs go by the real clock")]
 fn limit(stream: TcpStream, seconds: u64, api: Api) -> std::io::Result<()> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let reset = now.as_secs() + seconds;
