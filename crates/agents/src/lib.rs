@@ -223,6 +223,12 @@ pub trait AgentCli: Dialect + Sync {
     /// name, or with `*` at its end what names begin with. See [`needs`].
     fn key_variables(&self) -> &'static [&'static str];
 
+    /// Further ones, as the person's own settings of this CLI name them; `read` gives the
+    /// text of a file.
+    fn named_variables(&self, _config_dir: &Path, _read: &dyn Fn(&Path) -> Option<String>) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The arguments after which its program tells its options for such work.
     fn help_arguments(&self) -> &'static [&'static str] {
         &["--help"]

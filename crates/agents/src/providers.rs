@@ -1,4 +1,8 @@
-//! The variables of model providers, for CLIs that work with any of them.
+//! The variables of model providers, for CLIs that work with any of them: the well-known
+//! ones, and those that a person's settings name.
+
+use serde_json::Value;
+use toml_edit::Document;
 
 /// Keys and addresses of the well-known providers, and what OpenCode and pi read of their
 /// own. One that is not here a person has to name.
@@ -42,3 +46,60 @@ pub(crate) const KEYS: &[&str] = &[
     "XAI_API_KEY",
     "ZAI_*",
 ];
+
+/// What Codex's `config.toml` names for its providers: `env_key = "NAME"`, and headers.
+pub(crate) fn in_codex(config: &str) -> Vec<String> {
+    let Ok(config) = Document::parse(config) else { return Vec::new() };
+    let providers = config.get("model_providers").and_then(|all| all.as_table_like());
+    let mut names = Vec::new();
+    for (_, provider) in providers.into_iter().flat_map(|all| all.iter()) {
+        names.extend(provider.get("env_key").and_then(|name| name.as_str()).map(str::to_owned));
+        let headers = provider.get("env_http_headers").and_then(|headers| headers.as_table_like());
+        let headers = headers.into_iter().flat_map(|headers| headers.iter());
+        names.extend(headers.filter_map(|(_, name)| name.as_str().map(str::to_owned)));
+    }
+    names
+}
+
+/// What OpenCode's settings name: `{env:NAME}`.
+pub(crate) fn in_opencode(config: &str) -> Vec<String> {
+    let after = config.split("{env:").skip(1);
+    after
+        .filter_map(|rest| rest.split_once('}'))
+        .map(|(name, _)| name.trim().to_owned())
+        .filter(is_name)
+        .collect()
+}
+
+/// What pi's `models.json` names for its providers: `"apiKey": "NAME"`, with or without `$`.
+pub(crate) fn in_pi(models: &str) -> Vec<String> {
+    let Ok(models) = serde_json::from_str::<Value>(models) else { return Vec::new() };
+    let providers = models["providers"].as_object().into_iter().flat_map(|all| all.values());
+    let keys = providers.filter_map(|provider| provider["apiKey"].as_str());
+    let name = |key: &str| key.trim_start_matches('$').trim_matches(['{', '}']).to_owned();
+    keys.map(name).filter(is_name).collect()
+}
+
+/// Whether a text can be the name of a variable, and not a key itself.
+fn is_name(text: &String) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    !text.is_empty() && text.bytes().all(is_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_name_variables() {
+        let config = "[model_providers.a]\nenv_key = \"A_KEY\"\n[model_providers.b]\nname = \"b\"\n\
+                      env_http_headers = { \"x-org\" = \"B_ORG\" }\n";
+        assert_eq!(in_codex(config), ["A_KEY", "B_ORG"]);
+        assert_eq!(in_codex("not toml ="), [""; 0]);
+        assert_eq!(in_opencode(r#"{"apiKey":"{env:MY_KEY}","x":"{file:y}{env:no good}"}"#), ["MY_KEY"]);
+        assert_eq!(
+            in_pi(r#"{"providers":{"a":{"apiKey":"A_KEY"},"b":{"apiKey":"sk-secret"},"c":{"apiKey":"$C"}}}"#),
+            ["A_KEY", "C"]
+        );
+    }
+}

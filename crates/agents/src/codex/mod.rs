@@ -43,6 +43,7 @@ use crate::hook_switch;
 use crate::payload::Tools;
 use crate::permission;
 use crate::primer;
+use crate::providers;
 use crate::reply;
 use crate::session_log;
 
@@ -204,6 +205,10 @@ impl AgentCli for Codex {
 
     fn reader(&self) -> Box<dyn OutputReader> {
         Box::new(headless::Reader::default())
+    }
+
+    fn named_variables(&self, config_dir: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Vec<String> {
+        read(&config_dir.join("config.toml")).map(|text| providers::in_codex(&text)).unwrap_or_default()
     }
 
     fn key_variables(&self) -> &'static [&'static str] {

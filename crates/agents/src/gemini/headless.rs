@@ -120,17 +120,19 @@ impl OutputReader for Reader {
         told
     }
 
-    /// `Attempt 1 failed: … Retrying after 40631ms...`, in one line or in two.
+    /// `Attempt 1 failed: … Retrying after 40631ms...`, in one line or in two, and `Attempt 1
+    /// failed with status 500. Retrying with backoff...`.
     fn error_line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent> {
         if let Some(rest) = line.strip_prefix("Attempt ") {
             let (attempt, why) = rest.split_once(" failed").unwrap_or((rest, ""));
-            let why = why.split("Retrying after").next().unwrap_or(why);
+            let why = why.split("Retrying").next().unwrap_or(why);
             let why = why.trim_matches(|c: char| c == ':' || c == '.' || c.is_whitespace()).to_owned();
             self.trying = attempt.parse().ok().map(|attempt| (attempt, why));
         }
-        let Some((_, after)) = line.split_once("Retrying after ") else { return Vec::new() };
+        let Some((_, how)) = line.split_once("Retrying ") else { return Vec::new() };
         let Some((attempt, why)) = self.trying.take() else { return Vec::new() };
-        let delay = after.split("ms").next().and_then(|delay| delay.parse::<f64>().ok());
+        let delay =
+            how.strip_prefix("after ").and_then(|after| after.split("ms").next()?.parse::<f64>().ok());
         let until = delay.map(|delay| now.plus(delay as i64));
         vec![WorkerEvent::Retries { attempt, why: text::one_line(&why, 300), until }]
     }

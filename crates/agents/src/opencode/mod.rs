@@ -108,6 +108,12 @@ impl AgentCli for OpenCode {
         Box::new(headless::Reader::default())
     }
 
+    fn named_variables(&self, config_dir: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Vec<String> {
+        let files = ["opencode.json", "opencode.jsonc", "config.json"];
+        let texts = files.iter().filter_map(|name| read(&config_dir.join(name)));
+        texts.flat_map(|text| providers::in_opencode(&text)).collect()
+    }
+
     fn key_variables(&self) -> &'static [&'static str] {
         providers::KEYS
     }

@@ -95,6 +95,10 @@ impl AgentCli for Pi {
         Box::new(headless::Reader::default())
     }
 
+    fn named_variables(&self, config_dir: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Vec<String> {
+        read(&config_dir.join("models.json")).map(|text| providers::in_pi(&text)).unwrap_or_default()
+    }
+
     fn key_variables(&self) -> &'static [&'static str] {
         providers::KEYS
     }
