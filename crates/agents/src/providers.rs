@@ -67,7 +67,7 @@ pub(crate) fn in_opencode(config: &str) -> Vec<String> {
     after
         .filter_map(|rest| rest.split_once('}'))
         .map(|(name, _)| name.trim().to_owned())
-        .filter(is_name)
+        .filter(|name| is_name(name))
         .collect()
 }
 
@@ -77,11 +77,11 @@ pub(crate) fn in_pi(models: &str) -> Vec<String> {
     let providers = models["providers"].as_object().into_iter().flat_map(|all| all.values());
     let keys = providers.filter_map(|provider| provider["apiKey"].as_str());
     let name = |key: &str| key.trim_start_matches('$').trim_matches(['{', '}']).to_owned();
-    keys.map(name).filter(is_name).collect()
+    keys.map(name).filter(|name| is_name(name)).collect()
 }
 
 /// Whether a text can be the name of a variable, and not a key itself.
-fn is_name(text: &String) -> bool {
+fn is_name(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     !text.is_empty() && text.bytes().all(is_part)
 }
