@@ -10,6 +10,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 use std::process::Stdio;
 use std::sync::mpsc;
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 use std::time::SystemTime;
@@ -278,22 +279,27 @@ impl Stage {
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(headless.stdin.unwrap().as_bytes()).unwrap();
         drop(stdin);
-        let kill = || {
-            let group = format!("-{}", child.id());
-            Command::new("kill").args(["-9", "--", &group]).status().unwrap();
-        };
-        loop {
-            let Ok((is_error, line)) = heard.recv_timeout(Duration::from_secs(150)) else { break };
+        let group = format!("-{}", child.id());
+        let kill = || Command::new("kill").args(["-9", "--", &group]).output().unwrap();
+        let has_ended = loop {
+            let (is_error, line) = match heard.recv_timeout(Duration::from_secs(150)) {
+                Ok(heard) => heard,
+                Err(error) => break error == RecvTimeoutError::Disconnected,
+            };
             let events = if is_error { reader.error_line(&line, now()) } else { reader.line(&line, now()) };
             told.exit.stderr += &if is_error { line + "\n" } else { String::new() };
             let is_over = events.iter().any(is_last);
             events.into_iter().for_each(|event| told.hear(event));
             if is_over {
-                break kill();
+                break false;
             }
+        };
+        if !has_ended {
+            kill();
         }
-        kill();
         let status = child.wait().unwrap();
+        // What it has left running.
+        kill();
         (told.exit.code, told.exit.signal) = (status.code(), status.signal());
         let config_dir = self.cli.config_dir(&self.world.home(), &|_| None);
         let read = |path: &std::path::Path| std::fs::read_to_string(path).ok();
