@@ -23,16 +23,48 @@ fn in_project(world: &Sealed, text: &str) {
 /// Where the user's file is.
 fn own_file(world: &Sealed) -> PathBuf {
     let paths: Value = serde_json::from_str(&world.run("config path --json").stdout).unwrap();
-    PathBuf::from(paths["paths"]["user"].as_str().unwrap()).with_file_name("roles.toml")
+    let file = paths["paths"]["user"].as_str().unwrap().replace("$WORLD", world.path().to_str().unwrap());
+    PathBuf::from(file).with_file_name("roles.toml")
 }
 
 #[test]
 fn the_shipped_roles_are_there_without_any_file() {
     let world = world();
-    expect![[r#""#]].assert_eq(&world.run("roles list").to_string());
-    expect![[r#""#]].assert_eq(&world.run("roles show scout").to_string());
-    expect![[r#""#]].assert_eq(&world.run("roles validate").to_string());
-    expect![[r#""#]].assert_eq(&world.run("roles show scuot").to_string());
+    expect![[r#"
+        ROLE           RUNS ON  MAY                  DOES
+        dev            any      auto-edit            does a task, whatever it is; used where no role is named
+        scout          any      read-only            explores and answers a question; changes nothing
+        planner        any      read-only            turns a task into a plan that somebody else can follow
+        builder        any      auto-edit            carries out a plan or a well described task, with its tests
+        reviewer       any      read-only            reviews a change for mistakes; changes nothing
+        plan-reviewer  any      read-only            looks for what is missing or wrong in a plan; changes nothing
+        documenter     any      auto-edit            writes documentation that is true of the code
+        red-team       any      auto-edit, worktree  tries to break a change or a program, in a worktree of its own
+        [exit 0]
+    "#]].assert_eq(&world.run("roles list").to_string());
+    expect![[r#"
+        scout (read-only): explores and answers a question; changes nothing
+          tools         read, grep, find, ls # shipped
+          read_only     true               # shipped
+          tier          any                # shipped
+          reasoning     low                # shipped
+          max_turns     25                 # shipped
+          timeout_s     600                # shipped
+          tags          explore            # shipped
+          system_prompt # shipped
+            You explore a code base to answer one question. You change nothing and run nothing that changes anything. Search broadly first, then read only what matters. Stop as soon as you can answer.
+            Answer in at most thirty lines: the answer first, then the evidence as `path:line` with a few words each, then what you did not look at. Say plainly what you have not found; do not guess.
+        [exit 0]
+    "#]].assert_eq(&world.run("roles show scout").to_string());
+    expect![[r#"
+        Sound: 8 roles, all of them shipped.
+        [exit 0]
+    "#]].assert_eq(&world.run("roles validate").to_string());
+    expect![[r#"
+        [stderr] Error: there is no role scuot
+        [stderr] Hint: did you mean `scout`?
+        [exit 1]
+    "#]].assert_eq(&world.run("roles show scuot").to_string());
     assert!(!own_file(&world).exists(), "looking makes no file");
 }
 
@@ -40,7 +72,10 @@ fn the_shipped_roles_are_there_without_any_file() {
 fn a_value_is_set_in_the_users_file() {
     let world = world();
     let file = own_file(&world);
-    expect![[r#""#]].assert_eq(&world.run("roles set reviewer model opus").to_string());
+    expect![[r#"
+        reviewer.model = opus in $WORLD/home/.config/consort/roles.toml
+        [exit 0]
+    "#]].assert_eq(&world.run("roles set reviewer model opus").to_string());
     assert_eq!(fs::read_to_string(&file).unwrap(), "[reviewer]\nmodel = \"opus\"\n");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let text = "# mine\n[reviewer] # strict\nmodel = \"opus\" # for now\n";
@@ -80,9 +115,20 @@ fn a_typo_is_an_error_and_costs_nothing() {
     let text = "[reviewer]\nmodel = \"opus\"\nmax_turn = 5 # a typo\n";
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, text).unwrap();
-    expect![[r#""#]].assert_eq(&world.run("roles set reviewer model haiku").to_string());
-    expect![[r#""#]].assert_eq(&world.run("roles list").to_string());
-    expect![[r#""#]].assert_eq(&world.run("roles validate").to_string());
+    expect![[r#"
+        [stderr] Error: $WORLD/home/.config/consort/roles.toml, line 3, column 1: a role has no key max_turn
+        [stderr] Hint: fix the file, then try again; nothing was changed
+        [exit 1]
+    "#]].assert_eq(&world.run("roles set reviewer model haiku").to_string());
+    expect![[r#"
+        [stderr] Error: $WORLD/home/.config/consort/roles.toml, line 3, column 1: a role has no key max_turn
+        [stderr] Hint: did you mean `max_turns`?
+        [exit 1]
+    "#]].assert_eq(&world.run("roles list").to_string());
+    expect![[r#"
+        $WORLD/home/.config/consort/roles.toml, line 3, column 1: a role has no key max_turn (did you mean `max_turns`?)
+        [exit 1]
+    "#]].assert_eq(&world.run("roles validate").to_string());
     let json: Value = serde_json::from_str(&world.run("roles validate --json").stdout).unwrap();
     assert_eq!((&json["items"][0]["line"], &json["items"][0]["column"]), (&3.into(), &1.into()));
     assert_eq!(fs::read_to_string(&file).unwrap(), text, "nothing of it was written anew");
@@ -126,7 +172,23 @@ fn a_project_brings_roles_and_loosens_none() {
         world.consort(["roles", "list"]).env("ANTHROPIC_API_KEY", "sk-secret").env("TEAM_MODEL", "sonnet"),
     );
     assert!(!list.to_string().contains("sk-secret"), "{list}");
-    expect![[r#""#]].assert_eq(&list.to_string());
+    expect![[r#"
+        ROLE           RUNS ON  MAY                  DOES
+        dev            any      auto-edit            does a task, whatever it is; used where no role is named
+        scout          any      read-only            explores and answers a question; changes nothing
+        planner        sonnet   read-only            turns a task into a plan that somebody else can follow
+        builder        any      auto-edit            carries out a plan or a well described task, with its tests
+        reviewer       any      read-only            reviews a change for mistakes; changes nothing
+        plan-reviewer  any      read-only            looks for what is missing or wrong in a plan; changes nothing
+        documenter     any      auto-edit            writes documentation that is true of the code
+        red-team       any      auto-edit, worktree  tries to break a change or a program, in a worktree of its own
+        release        codex    auto-edit            cuts a release
+        [stderr] Warning: role scout: the project's `read_only` = "false" is looser than you allow: "true" counts
+        [stderr] Warning: role scout: the project's file cannot read the variable ANTHROPIC_API_KEY: only names that end in `_MODEL` are read for it
+        [stderr] Warning: role scout: the project's `safety` = "full-auto" is looser than you allow: "auto-edit" counts
+        [stderr] Warning: role release: the project's `safety` = "full-auto" is looser than you allow: "auto-edit" counts
+        [exit 0]
+    "#]].assert_eq(&list.to_string());
     // A role that needs a variable says so.
     let planner = world.run("roles show planner");
     assert!(
