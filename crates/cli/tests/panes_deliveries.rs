@@ -1,14 +1,23 @@
 //! Texts typed into the panes of the real CLIs at random moments, while a person types and
 //! dialogs open: each is submitted exactly once or honestly refused.
 
+use std::cell::RefCell;
+use std::path::Path;
 use std::time::Duration;
 
+use consort_core::Timestamp;
 use consort_core::monitor::Delivery;
+use consort_core::monitor::Key;
 use consort_core::monitor::PaneAddress;
 use consort_core::monitor::PaneFacts;
+use consort_core::monitor::PaneViewer;
+use consort_core::monitor::PaneWriter;
 use consort_core::monitor::Purpose;
 use consort_core::monitor::Refusal;
+use consort_core::monitor::Sweep;
+use consort_core::monitor::TerminalError;
 use consort_core::monitor::Typing;
+use consort_core::monitor::plain_text;
 use consort_host::Tmux;
 use consort_testkit::Step;
 use consort_testkit::chance;
@@ -47,12 +56,67 @@ impl Meanwhile {
     }
 }
 
+/// tmux, with what was seen and done of late, for who has to find out why it failed.
+struct Recorder {
+    tmux: Tmux,
+    events: RefCell<Vec<String>>,
+}
+
+impl Recorder {
+    fn note(&self, what: &str) {
+        self.events.borrow_mut().push(format!("{} {what}", self.tmux.now().0));
+    }
+
+    /// The last of it.
+    fn told(&self) -> String {
+        let events = self.events.borrow();
+        events[events.len().saturating_sub(20)..].join("\n")
+    }
+}
+
+impl PaneViewer for Recorder {
+    fn sweep(&self, server: &Path, shown: &[String]) -> Result<Sweep, TerminalError> {
+        let sweep = self.tmux.sweep(server, shown)?;
+        for (id, screen) in &sweep.screens {
+            let title = sweep.panes.get(id).map(|facts| facts.title.as_str()).unwrap_or_default();
+            let plain = plain_text(screen);
+            let lines: Vec<&str> = plain.trim_end().lines().collect();
+            self.note(&format!("{title:?}\n{}", lines[lines.len().saturating_sub(25)..].join("\n")));
+        }
+        Ok(sweep)
+    }
+
+    fn history(&self, pane: &PaneAddress, lines: usize) -> Result<String, TerminalError> {
+        self.tmux.history(pane, lines)
+    }
+
+    fn pause(&self, time: Duration) {
+        self.tmux.pause(time);
+    }
+
+    fn now(&self) -> Timestamp {
+        self.tmux.now()
+    }
+}
+
+impl PaneWriter for Recorder {
+    fn paste(&self, pane: &PaneAddress, text: &str) -> Result<(), TerminalError> {
+        self.note("pasted");
+        self.tmux.paste(pane, text)
+    }
+
+    fn press(&self, pane: &PaneAddress, key: Key) -> Result<(), TerminalError> {
+        self.note("Enter");
+        self.tmux.press(pane, key)
+    }
+}
+
 fn each_once_or_refused(cli: &'static str) {
     let stage = Stage::open(cli, ("200", "50"));
     stage.is("ready", IDLE);
     let signature = consort_agents::screen::signature(consort_agents::find(cli).unwrap().screen()).unwrap();
     let pane = PaneAddress { server: stage.world.socket(), id: stage.pane.clone() };
-    let tmux = Tmux::new(&stage.world.data());
+    let tmux = Recorder { tmux: Tmux::new(&stage.world.data()), events: RefCell::default() };
     let is_agent = |facts: &PaneFacts| !consort_core::monitor::is_shell(&facts.command);
     let typing = Typing {
         writer: &tmux,
@@ -77,6 +141,7 @@ fn each_once_or_refused(cli: &'static str) {
         }
         let text = format!("delivery {round:04} to {cli}");
         let turns = stage.model.turns().len();
+        tmux.events.borrow_mut().clear();
         let delivery = std::thread::scope(|scope| {
             if let Meanwhile::Types(after) = meanwhile {
                 let stage = &stage;
@@ -98,7 +163,7 @@ fn each_once_or_refused(cli: &'static str) {
             (Delivery::Refused(Refusal::Busy), Meanwhile::Works) => refused.push(text),
             (Delivery::Refused(Refusal::Dialog), Meanwhile::Asks) => refused.push(text),
             (Delivery::Refused(_), Meanwhile::Types(_)) => refused.push(text),
-            other => panic!("{cli}, {text}: {other:?}\n{}", stage.screen()),
+            other => panic!("{cli}, {text}: {other:?}\n{}\nNow:\n{}", tmux.told(), stage.screen()),
         }
         stage.rest();
         if round % 50 == 49 {

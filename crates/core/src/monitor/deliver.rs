@@ -1,9 +1,10 @@
 //! Types a text into a composer and submits it, looking before and after each step.
 //!
 //! tmux has no way to compare and act in one step, so a race of milliseconds stays; what
-//! can be seen is looked at. **Enter is never pressed on a composer that holds anything but
-//! our text, nor while a dialog is up; and nothing counts as delivered that was not seen to
-//! leave the composer.**
+//! can be seen is looked at. A screen may be caught while it is drawn, so what ends a delivery
+//! must be seen several times in a row. **Enter is never pressed on a composer that holds
+//! anything but our text, nor while a dialog is up; and nothing counts as delivered that was not
+//! seen to leave the composer.**
 
 use std::time::Duration;
 
@@ -37,6 +38,9 @@ const TRIES: u32 = 3;
 const LOOKS: u32 = 50;
 const BEAT: Duration = Duration::from_millis(100);
 
+/// How many looks in a row must agree.
+const AGREE: u32 = 3;
+
 /// What came of typing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -45,7 +49,7 @@ pub enum Delivery {
     Delivered,
     /// It was not submitted.
     Refused(Refusal),
-    /// Enter was pressed, and what came of it was not seen.
+    /// It stood in the composer, and what became of it was not seen.
     Unknown,
 }
 
@@ -55,7 +59,7 @@ impl Delivery {
         match self {
             Self::Delivered => "has it".into(),
             Self::Refused(refusal) => refusal.as_str().into(),
-            Self::Unknown => "may have it: Enter was pressed, and what came of it was not seen".into(),
+            Self::Unknown => "may have it: what became of the text was not seen".into(),
         }
     }
 }
@@ -104,6 +108,11 @@ impl Refusal {
             Self::NotShown => "did not show what was pasted",
             Self::NotTaken => "did not take Enter: the text stands in its composer",
         }
+    }
+
+    /// Whether a screen that is caught while it is drawn may look like this.
+    fn may_be_torn(self) -> bool {
+        matches!(self, Self::NotUnderstood | Self::Draft)
     }
 
     /// Whether it is worth another try before long.
@@ -177,13 +186,13 @@ impl Typing<'_> {
     /// Types a text and submits it.
     pub fn deliver(&self, text: &str) -> Result<Delivery, TerminalError> {
         // One that stays ready, and not one that passes through it.
-        if let Err(refusal) = self.check()? {
+        if let Err(refusal) = self.may_begin(|| Ok(()))? {
             return Ok(Delivery::Refused(refusal));
         }
         self.writer.pause(READY);
         let mut seen = Err(Refusal::NotShown);
         for _ in 0..TRIES {
-            if let Err(refusal) = self.paste(text)? {
+            if let Err(refusal) = self.may_begin(|| self.writer.paste(self.pane, text))? {
                 return Ok(Delivery::Refused(refusal));
             }
             seen = self.wait_shown(text)?;
@@ -201,23 +210,29 @@ impl Typing<'_> {
         PaneLook::take(self.writer, self.pane, self.signature, Duration::MAX)
     }
 
-    fn check(&self) -> Result<Result<(), Refusal>, TerminalError> {
-        let look = self.look()?;
-        Ok(may_type(&look, self.writer.now(), (self.is_agent)(&look.facts), self.purpose))
-    }
-
-    /// Pastes within a moment of a look that allows it.
-    fn paste(&self, text: &str) -> Result<Result<(), Refusal>, TerminalError> {
+    /// Does something within a moment of a look that allows it.
+    fn may_begin(
+        &self,
+        begin: impl Fn() -> Result<(), TerminalError>,
+    ) -> Result<Result<(), Refusal>, TerminalError> {
+        let mut agreed = Agreed::default();
         for _ in 0..LOOKS {
             let look = self.look()?;
             let looked_at = self.writer.now();
             let checked = may_type(&look, looked_at, (self.is_agent)(&look.facts), self.purpose);
-            if checked.is_err() {
-                return Ok(checked);
+            let refusal = match checked {
+                // Looking at processes takes time on a busy machine.
+                Ok(()) if self.writer.now().since(looked_at) > MOMENT => None,
+                Ok(()) => return begin().map(Ok),
+                Err(refusal) if !refusal.may_be_torn() => return Ok(Err(refusal)),
+                Err(refusal) => Some(refusal),
+            };
+            let is_allowed = refusal.is_none();
+            if let Some(refusal) = agreed.on(refusal) {
+                return Ok(Err(refusal));
             }
-            // Looking at processes takes time on a busy machine.
-            if self.writer.now().since(looked_at) <= MOMENT {
-                return self.writer.paste(self.pane, text).map(Ok);
+            if !is_allowed {
+                self.writer.pause(BEAT);
             }
         }
         Ok(Err(Refusal::Busy))
@@ -250,32 +265,51 @@ impl Typing<'_> {
         for attempt in 0..TRIES {
             match self.enter(text)? {
                 Entered::Pressed => {}
-                Entered::Refused(refusal) => return Ok(Delivery::Refused(refusal)),
-                // It went by itself, or the screen is being drawn.
-                Entered::Gone if attempt > 0 => return Ok(Delivery::Delivered),
-                Entered::Gone => return Ok(Delivery::Unknown),
-            }
-            for _ in 0..2u32.pow(attempt) * 10 {
-                self.writer.pause(BEAT);
-                let look = self.look()?;
-                // One that was at work before says nothing by being at work.
-                let begins = self.purpose != Purpose::Nudge && look.reading.state == PaneState::Working;
-                match look.composer.as_ref().map(|composer| composer.holds(text)) {
-                    Some(Holds::Nothing) => return Ok(Delivery::Delivered),
-                    Some(Holds::Other) => return Ok(Delivery::Unknown),
-                    Some(Holds::Ours) | None if begins => return Ok(Delivery::Delivered),
-                    Some(Holds::Ours) | None => {}
-                }
-                if look.facts.is_dead {
+                Entered::Emptied if attempt > 0 => return Ok(Delivery::Delivered),
+                // Somebody else has submitted it, or removed it.
+                Entered::Emptied | Entered::Unseen => return Ok(Delivery::Unknown),
+                // What is up now may have come of the Enter before.
+                Entered::Refused(refusal) if attempt > 0 && refusal != Refusal::Mixed => {
                     return Ok(Delivery::Unknown);
                 }
+                Entered::Refused(refusal) => return Ok(Delivery::Refused(refusal)),
+            }
+            if let Some(delivery) = self.wait_taken(text, 2u32.pow(attempt) * 10)? {
+                return Ok(delivery);
             }
         }
-        Ok(Delivery::Refused(Refusal::NotTaken))
+        let is_there = self.look()?.composer.is_some_and(|composer| composer.holds(text) == Holds::Ours);
+        Ok(if is_there { Delivery::Refused(Refusal::NotTaken) } else { Delivery::Unknown })
+    }
+
+    /// Waits until Enter has shown an effect; nothing if our text stands there still.
+    fn wait_taken(&self, text: &str, looks: u32) -> Result<Option<Delivery>, TerminalError> {
+        let mut agreed = Agreed::default();
+        for _ in 0..looks {
+            self.writer.pause(BEAT);
+            let look = self.look()?;
+            if look.facts.is_dead {
+                return Ok(Some(Delivery::Unknown));
+            }
+            // One that was at work before says nothing by being at work.
+            let begins = self.purpose != Purpose::Nudge && look.reading.state == PaneState::Working;
+            let seen = match look.composer.as_ref().map(|composer| composer.holds(text)) {
+                Some(Holds::Nothing) => Some(Delivery::Delivered),
+                Some(Holds::Ours) | None => begins.then_some(Delivery::Delivered),
+                // The person types the next one already.
+                Some(Holds::Other) if begins => Some(Delivery::Delivered),
+                Some(Holds::Other) => Some(Delivery::Unknown),
+            };
+            if let Some(delivery) = agreed.on(seen) {
+                return Ok(Some(delivery));
+            }
+        }
+        Ok(None)
     }
 
     /// Presses Enter within a moment of a look that shows our text and nothing else.
     fn enter(&self, text: &str) -> Result<Entered, TerminalError> {
+        let mut agreed = Agreed::default();
         for _ in 0..LOOKS {
             let look = self.look()?;
             let looked_at = self.writer.now();
@@ -285,13 +319,21 @@ impl Typing<'_> {
             if !(self.is_agent)(&look.facts) || look.facts.is_in_mode {
                 return Ok(Entered::Refused(Refusal::NotTheAgent));
             }
-            match look.composer.as_ref().map(|composer| composer.holds(text)) {
-                Some(Holds::Ours) if self.writer.now().since(looked_at) > MOMENT => {}
+            let seen = match look.composer.as_ref().map(|composer| composer.holds(text)) {
+                Some(Holds::Ours) if self.writer.now().since(looked_at) > MOMENT => None,
                 Some(Holds::Ours) => {
                     return self.writer.press(self.pane, Key::Enter).map(|()| Entered::Pressed);
                 }
-                Some(Holds::Other) => return Ok(Entered::Refused(Refusal::Mixed)),
-                Some(Holds::Nothing) | None => return Ok(Entered::Gone),
+                Some(Holds::Other) => Some(Entered::Refused(Refusal::Mixed)),
+                Some(Holds::Nothing) => Some(Entered::Emptied),
+                None => Some(Entered::Unseen),
+            };
+            let is_ours = seen.is_none();
+            if let Some(entered) = agreed.on(seen) {
+                return Ok(entered);
+            }
+            if !is_ours {
+                self.writer.pause(BEAT);
             }
         }
         Ok(Entered::Refused(Refusal::Busy))
@@ -299,9 +341,33 @@ impl Typing<'_> {
 }
 
 /// What came of one Enter.
+#[derive(Clone, PartialEq)]
 enum Entered {
     Pressed,
-    /// Our text is not there any more.
-    Gone,
+    /// Our text is not there any more, and nothing else is.
+    Emptied,
+    /// There is no composer to be seen.
+    Unseen,
     Refused(Refusal),
+}
+
+/// What the last looks have shown in a row.
+struct Agreed<T> {
+    last: Option<T>,
+    times: u32,
+}
+
+impl<T> Default for Agreed<T> {
+    fn default() -> Self {
+        Self { last: None, times: 0 }
+    }
+}
+
+impl<T: Clone + PartialEq> Agreed<T> {
+    /// Takes in what a look shows; given back once enough have shown the same.
+    fn on(&mut self, seen: Option<T>) -> Option<T> {
+        self.times = if seen == self.last { self.times + 1 } else { 1 };
+        self.last = seen;
+        self.last.clone().filter(|_| self.times >= AGREE)
+    }
 }

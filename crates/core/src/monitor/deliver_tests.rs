@@ -42,6 +42,8 @@ struct Program {
     /// What it shows is behind by so many looks.
     lag: usize,
     looks: usize,
+    /// At these looks its screen is caught while it is drawn.
+    torn: Vec<usize>,
     shown: Vec<String>,
     /// When the person does what: types, or a dialog opens.
     events: Vec<(i64, Event)>,
@@ -96,7 +98,9 @@ impl PaneViewer for Fake {
         program.happen();
         program.looks += 1;
         let screen = program.screen();
-        program.shown.push(screen);
+        let looks = program.looks;
+        let is_torn = program.torn.contains(&looks);
+        program.shown.push(if is_torn { torn(&screen, looks) } else { screen });
         let at = program.shown.len().saturating_sub(1 + program.lag);
         let screen = program.shown[at].clone();
         let command = if program.is_shell { "bash" } else { "claude" }.to_owned();
@@ -148,6 +152,15 @@ impl PaneWriter for Fake {
         }
         Ok(())
     }
+}
+
+/// A screen of which only a part was drawn: the composer's lower rule is missing, or all below its
+/// upper one, or all of it.
+fn torn(screen: &str, how: usize) -> String {
+    let lines: Vec<&str> = screen.lines().collect();
+    let rule = "─".repeat(40);
+    let kept = lines.len().saturating_sub([2, 3, lines.len()][how % 3]);
+    format!("{rule}\nwhat was said before\n{rule}\n{}\n? for shortcuts\n", lines[..kept].join("\n"))
 }
 
 fn rule(name: &str, state: PaneState, footer: &str) -> Rule {
@@ -294,6 +307,32 @@ fn a_limit_without_a_menu_takes_a_word_to_go_on() {
     assert_eq!(may(&menu, Purpose::Continue), Err(Refusal::Dialog));
 }
 
+/// A screen is caught while it is drawn, at any look: that decides nothing.
+#[test]
+fn a_torn_screen_changes_nothing() {
+    let looks = deliver(Program::default()).1.looks;
+    for torn in 1..=looks {
+        for torn in [vec![torn], vec![torn, torn + 1]] {
+            let (delivery, program) = deliver(Program { torn: torn.clone(), ..Program::default() });
+            assert_eq!(
+                (delivery, program.submitted),
+                (Delivery::Delivered, vec![OURS.to_owned()]),
+                "{torn:?} of {looks}"
+            );
+        }
+    }
+}
+
+/// It asks something because of what it was told: nobody knows whether our Enter went to that.
+#[test]
+fn a_dialog_that_follows_enter_is_no_refusal() {
+    let looks = deliver(Program { deaf: 99, ..Program::default() }).1.now;
+    let events = vec![(102_000, Event::Dialog)];
+    let (delivery, program) = deliver(Program { deaf: 99, events, ..Program::default() });
+    assert!(looks > 102_000);
+    assert_eq!((delivery, program.answered), (Delivery::Unknown, 0));
+}
+
 proptest! {
     /// Whatever a person types and whenever a dialog opens, as far as it can be seen before:
     /// each is exactly once or honestly not, no dialog is answered, and no draft is sent.
@@ -301,9 +340,10 @@ proptest! {
     fn nothing_else_is_ever_submitted(
         at in 100_000i64..103_000, again in 100_000i64..106_000, dialog in 100_000i64..110_000,
         deaf in 0usize..4, lost in 0usize..4, lag in 0usize..3,
+        torn in proptest::collection::vec(1usize..40, 0..6),
     ) {
         let events = vec![(at, Event::Types("x")), (again, Event::Types("yz")), (dialog, Event::Dialog)];
-        let (delivery, program) = deliver(Program { events, deaf, lost_pastes: lost, lag, ..Program::default() });
+        let (delivery, program) = deliver(Program { events, deaf, lost_pastes: lost, lag, torn, ..Program::default() });
         // A screen that lags behind hides what happens for as long; Enter within that is the race
         // that tmux does not let us close.
         if lag == 0 {
