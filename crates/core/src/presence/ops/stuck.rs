@@ -1,5 +1,7 @@
 //! Presence verb that tells of stuck agents: those that do nothing on what others want.
 
+use std::cell::LazyCell;
+
 use super::partition_alive;
 use crate::App;
 use crate::claims::Waiting;
@@ -10,7 +12,6 @@ use crate::messages;
 use crate::messages::MessageType;
 use crate::messages::Priority;
 use crate::presence::Agent;
-use crate::presence::SessionId;
 use crate::presence::wording;
 use crate::side_files::SideFiles;
 
@@ -31,6 +32,7 @@ impl App {
         let tx = self.engine.read()?;
         let (alive, _) = partition_alive(&*self.host, &*files, tx.present()?);
         let mut told = Vec::new();
+        let waiters = LazyCell::new(|| waiters(&*self.host, &*files, &alive));
         for agent in &alive {
             let Some(heard) = files.activity(&agent.session).filter(|heard| heard.is_idle_for_long(now))
             else {
@@ -51,7 +53,9 @@ impl App {
                     tell(asker, wording::stuck_on_contested(agent, &hold.resource.shown(), idle, left));
                 }
             }
-            for (waiter, waiting) in waiters(&*self.host, &*files, &alive, &agent.session) {
+            for (waiter, waiting) in
+                waiters.iter().filter(|(_, waits)| waits.holders.contains(&agent.session))
+            {
                 tell(waiter, wording::stuck_on_awaited(agent, &waiting.what, idle));
             }
         }
@@ -67,16 +71,16 @@ impl App {
     }
 }
 
-/// Those who wait for that one, and for what.
+/// Those of these agents who wait for others, and for what: each one's log is read once, whoever
+/// is then asked about.
 pub(super) fn waiters<'a>(
     host: &dyn Host,
     files: &dyn SideFiles,
     agents: &'a [Agent],
-    holder: &SessionId,
 ) -> Vec<(&'a Agent, Waiting)> {
     let waits = |agent: &'a Agent| {
         let waiting = files.waiting(&agent.session)?;
-        (waiting.holders.contains(holder) && host.is_alive(&waiting.process)).then_some((agent, waiting))
+        host.is_alive(&waiting.process).then_some((agent, waiting))
     };
     agents.iter().filter_map(waits).collect()
 }

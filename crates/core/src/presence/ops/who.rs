@@ -98,12 +98,14 @@ impl App {
         }
         let (files, tx) = (self.engine.side_files(), self.engine.read()?);
         let present = tx.present()?;
+        let waiters = waiters(&*self.host, &*files, &present);
+        let is_awaited =
+            |session: &SessionId| waiters.iter().any(|(_, waits)| waits.holders.contains(session));
         for seen in idle {
             let holder = Actor::Agent(seen.agent.session.clone());
             let is_contested = tx.holds_of(&holder)?.iter().any(|hold| hold.contest.is_some());
-            let is_wanted = is_contested
-                || tx.task_of(&seen.agent.session)?.is_some()
-                || !waiters(&*self.host, &*files, &present, &seen.agent.session).is_empty();
+            let is_wanted =
+                is_contested || tx.task_of(&seen.agent.session)?.is_some() || is_awaited(&seen.agent.session);
             if rules::is_stuck(seen, now, is_wanted) {
                 seen.status = Status::Stuck;
             }
