@@ -71,6 +71,8 @@ struct After {
     topics: Vec<Topic>,
     /// What hooks read has changed.
     publish: Concerned,
+    /// Something was forgotten, and the WAL still has it.
+    empties_wal: bool,
 }
 
 /// Where the store is, and how long its callers may wait: what errors tell.
@@ -96,8 +98,9 @@ impl After {
 impl Tx for SqliteTx<'_> {
     fn commit(mut self: Box<Self>) -> Result<Vec<Topic>, StoreError> {
         let topics = std::mem::take(&mut self.after.topics);
+        let is_forgetting = self.after.empties_wal;
         let is_published = self.commit_and_tell()?;
-        if open::keep_short(&self.tx) && is_published {
+        if open::keep_short(&self.tx, is_forgetting) && is_published {
             published::restamp(&self.store.path, &self.tx);
         }
         Ok(topics)

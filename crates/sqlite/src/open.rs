@@ -211,7 +211,7 @@ fn open_or_create(place: &Location, deadline: Instant) -> Result<Open, StoreErro
         }
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
-        keep_short(&connection);
+        keep_short(&connection, false);
         if from < SIDE_FILES_SINCE {
             // What lies beside it is of another store, or of another version.
             let files = Files::beside(&place.path);
@@ -286,11 +286,12 @@ fn nap(tries: i32) -> bool {
 
 /// After a commit that left a long WAL: checkpoints and empties it. Where
 /// others are in the way it does what it can; a later commit does the rest. Says
-/// whether the files may have changed.
-pub(crate) fn keep_short(connection: &Connection) -> bool {
-    let is_due = FRAMES.replace(0) >= LONGEST_WAL;
+/// whether the files may have changed. A WAL that has something which is to be forgotten is emptied
+/// however short it is, and for that others are waited for.
+pub(crate) fn keep_short(connection: &Connection, is_forgetting: bool) -> bool {
+    let is_due = FRAMES.replace(0) >= LONGEST_WAL || is_forgetting;
     if is_due {
-        IN_A_HURRY.set(true);
+        IN_A_HURRY.set(!is_forgetting);
         let _ = connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::TRUNCATE);
         IN_A_HURRY.set(false);
     }

@@ -365,6 +365,10 @@ fn what_is_forgotten_is_gone_everywhere() {
         let journal = world.run("journal tail -n 1000 --json").stdout;
         assert!(journal.contains("stays") && !contains(journal.as_bytes()), "the journal");
         assert_eq!(world.run("journal verify").code, 0);
+        for name in ["consort.db", "consort.db-wal"] {
+            let bytes = fs::read(world.data().join(name)).unwrap();
+            assert!(!contains(&bytes), "{name}");
+        }
     }
     // Both go on, and still understand each other.
     other.run_as(None, &["know", "add", "principle", "slip", "clean words"]);
