@@ -224,18 +224,19 @@ impl JournalStore for SqliteTx<'_> {
     }
 }
 
-/// The entries for which `condition` holds, oldest first.
 /// Replaces the changes of an entry, and leaves nothing of the former on its pages.
 pub(crate) fn rewrite(store: &mut SqliteTx<'_>, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError> {
     let kept = changes.iter().map(|kept| Numbered { number: kept.number, change: &kept.change });
     let kept: Vec<Numbered<'_>> = kept.collect();
     let kept = serde_json::to_string(&kept).map_err(|error| StoreError::Failed(Box::new(error)))?;
+    store.after.empties_wal = true;
     store.change(|tx| {
         tx.pragma_update(None, "secure_delete", true)?;
         tx.execute("UPDATE journal SET changes = ?2 WHERE seq = ?1", params![seq, kept]).map(drop)
     })
 }
 
+/// The entries for which `condition` holds, oldest first.
 pub(crate) fn matching(
     store: &SqliteTx<'_>,
     condition: &str,
@@ -294,14 +295,14 @@ impl SqliteTx<'_> {
 
     /// Gives every change of an entry the next number of its kind.
     fn number(&self, entry: &NewEntry) -> Result<Vec<Option<Number>>, StoreError> {
-        let sql = "INSERT INTO facts VALUES ('number', ?1, ?2, 1)
-                   ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1
-                   RETURNING CAST(value AS INTEGER)";
+        // Two short statements are sooner compiled than one that updates, or else inserts, and returns.
+        let sql = "REPLACE INTO facts VALUES ('number', ?1, ?2, ?3)";
         let number = |change: &Change| {
             let Some(counter) = change.counter(entry.project.as_ref()) else { return Ok(None) };
             let project = counter.project.as_ref().map_or("", |project| project.as_str());
-            let row = |row: &rusqlite::Row<'_>| row.get(0);
-            self.change(|tx| tx.prepare_cached(sql)?.query_row([counter.kind, project], row)).map(Some)
+            let number = self.next_number(&counter)?;
+            self.change(|tx| tx.prepare_cached(sql)?.execute(params![counter.kind, project, number]))?;
+            Ok(Some(number))
         };
         entry.changes.iter().map(number).collect()
     }
