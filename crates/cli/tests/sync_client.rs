@@ -34,6 +34,34 @@ fn world() -> Sealed {
     world.with_falcon_and_raven()
 }
 
+/// A clone of what is at that address.
+fn clone_of(address: &str) -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    world.git(&["remote", "add", "origin", address]);
+    world.with_falcon_and_raven()
+}
+
+/// Without a name in the URL it is the same repository, not one that is called the same.
+#[test]
+fn a_namesake_is_another_project() {
+    let there = clone_of("https://example.com/acme/shop.git");
+    add(&there, "theirs", "known there");
+    let made = there.run("token new --for serve");
+    let (server, port) = serve(&there, "0");
+    for (address, code) in [("git@example.com:acme/shop", 0), ("https://example.com/other/shop", 1)] {
+        let here = clone_of(address);
+        let token = here.path().join("token-of-there");
+        fs::write(&token, made.stdout.trim()).unwrap();
+        let url = format!("http://127.0.0.1:{port}");
+        let sync = ["know", "sync", &url, "--server-token", token.to_str().unwrap(), "--once"];
+        let ran = here.run_as(None, &sync);
+        assert_eq!(ran.code, code, "{address}: {ran}");
+        assert_eq!(names(&here), if code == 0 { "(theirs)" } else { "()" });
+    }
+    server.end();
+}
+
 fn serve(world: &Sealed, port: &str) -> (Process, String) {
     let mut child = world.consort(["serve", "--port", port]).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use consort_core::project::Project;
 use consort_web::Remote;
 use consort_web::SyncClient;
 use consort_web::SyncError;
@@ -128,8 +129,11 @@ fn remote(world: &World, opened: &Opened, args: &Args) -> Result<Remote, Command
     }
     let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let address = if has_port { address.to_owned() } else { format!("{address}:{USUAL_PORT}") };
+    // A clone may have another name there, and another project this one's; only a path is no id elsewhere.
+    let Project { id, name } = &opened.project;
+    let project = if id.as_str().starts_with("path:") { name.as_str() } else { id.as_str() };
     let path = match path.trim_end_matches('/') {
-        "" | "sync" => format!("/sync/{}", escaped(&opened.project.name)),
+        "" | "sync" => format!("/sync/{}", escaped(project)),
         path => format!("/{path}"),
     };
     let file = args.server_token.clone().unwrap_or_else(|| world.paths.token());
