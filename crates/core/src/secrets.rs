@@ -75,6 +75,10 @@ fn formats() -> impl Iterator<Item = Format> {
 
 impl Format {
     fn find(&self, text: &str) -> Option<Secret> {
+        // Most of what is said is too short for most of them, and need not be searched.
+        if text.len() < self.beginning.len() + self.least {
+            return None;
+        }
         let is_secret = |(at, _): &(usize, &str)| self.is_at(text, *at);
         let (at, _) = text.match_indices(self.beginning).find(is_secret)?;
         Some(Secret { what: self.what, at: text[..at].chars().count() + 1 })
