@@ -141,6 +141,25 @@ enum Command {
     Completions(commands::completions::Args),
 }
 
+impl Cli {
+    /// A command without global options.
+    fn of(command: Command) -> Self {
+        Self { set: Vec::new(), token_file: None, token_fd: None, command: Some(command) }
+    }
+}
+
+/// What people and agents type most, where it is one word: to build the parser would take as long
+/// as a process that does nothing.
+fn plain(words: impl Iterator<Item = OsString>) -> Option<(Command, &'static str)> {
+    let mut words = words.skip(1);
+    let (word, None) = (words.next()?, words.next()) else { return None };
+    match word.to_str()? {
+        "who" => Some((Command::Who(Default::default()), "who")),
+        "status" => Some((Command::Status(Default::default()), "status")),
+        _ => None,
+    }
+}
+
 /// All commands, with the examples of each.
 pub(crate) fn command() -> clap::Command {
     let mut command = Cli::command();
@@ -163,7 +182,11 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<(Cli, Strin
 }
 
 pub(crate) fn run() -> ExitCode {
-    let attempt = || match parse(std::env::args_os()) {
+    let parsed = || match plain(std::env::args_os()) {
+        Some((command, called)) => Ok((Cli::of(command), called.to_owned())),
+        None => parse(std::env::args_os()),
+    };
+    let attempt = || match parsed() {
         Ok((cli, called)) => carry_out(cli, &called),
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
@@ -193,8 +216,7 @@ pub(crate) fn run_send() -> ExitCode {
 /// The same for `consort know query …`.
 pub(crate) fn run_know() -> ExitCode {
     let Some(command) = commands::know::Command::quick(std::env::args_os().skip(2)) else { return run() };
-    let command = Some(Command::Know(command));
-    match carry_out(Cli { set: Vec::new(), token_file: None, token_fd: None, command }, "know query") {
+    match carry_out(Cli::of(Command::Know(command)), "know query") {
         Err(error) if error.is_worth_a_retry() => run(),
         result => report(result),
     }
@@ -369,6 +391,22 @@ mod tests {
     }
 
     /// What weakens protection, runs other programs or serves is never allowed.
+    #[test]
+    fn a_plain_word_means_what_the_parser_says() {
+        for word in ["who", "status"] {
+            let line = || ["consort", word].into_iter().map(OsString::from);
+            let (command, called) = plain(line()).unwrap();
+            let (parsed, parsed_called) = parse(line()).unwrap();
+            assert_eq!(called, parsed_called);
+            match (command, parsed.command.unwrap()) {
+                (Command::Who(quick), Command::Who(parsed)) => assert_eq!(quick, parsed),
+                (Command::Status(quick), Command::Status(parsed)) => assert_eq!(quick, parsed),
+                _ => panic!("`{word}` is another command"),
+            }
+        }
+        assert!(plain(["consort", "who", "--json"].into_iter().map(OsString::from)).is_none());
+    }
+
     #[test]
     fn the_dangerous_verbs_are_asked_about() {
         for verb in [

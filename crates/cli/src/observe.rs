@@ -1,7 +1,9 @@
 //! Gathers what can be seen of agents from outside: what their CLIs publish about
 //! sessions, and where their windows are.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::path::PathBuf;
 
 use consort_core::presence::Agent;
 use consort_core::presence::Observed;
@@ -9,12 +11,17 @@ use consort_host::env;
 
 pub(crate) fn look(home: &Path, agents: &[Agent]) -> Vec<Observed> {
     let quadrants = consort_host::quadrants(agents);
+    // Where a CLI has no directory here, none of its sessions has published anything.
+    let mut dirs: BTreeMap<&str, Option<PathBuf>> = BTreeMap::new();
     agents
         .iter()
         .zip(quadrants)
         .map(|(agent, quadrant)| {
             let cli = consort_agents::find(&agent.kind);
-            let live = cli.and_then(|cli| cli.live_state(&cli.config_dir(home, &env::get), agent));
+            let live = cli.and_then(|cli| {
+                let find = || Some(cli.config_dir(home, &env::get)).filter(|dir| dir.is_dir());
+                cli.live_state(dirs.entry(&agent.kind).or_insert_with(find).as_deref()?, agent)
+            });
             Observed { live, quadrant }
         })
         .collect()

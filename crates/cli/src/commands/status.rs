@@ -16,7 +16,7 @@ use crate::render::agents;
 use crate::world::World;
 use crate::world::caller_facts;
 
-#[derive(clap::Args, Default)]
+#[derive(clap::Args, Debug, Default, PartialEq)]
 pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]

@@ -16,7 +16,7 @@ use crate::world::Opened;
 use crate::world::World;
 use crate::world::caller_facts;
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Debug, Default, PartialEq)]
 pub(crate) struct Args {
     /// Only this one, in detail
     agent: Option<String>,
