@@ -59,12 +59,14 @@ fn the_shipped_roles_are_there_without_any_file() {
     expect![[r#"
         Sound: 8 roles, all of them shipped.
         [exit 0]
-    "#]].assert_eq(&world.run("roles validate").to_string());
+    "#]]
+    .assert_eq(&world.run("roles validate").to_string());
     expect![[r#"
         [stderr] Error: there is no role scuot
         [stderr] Hint: did you mean `scout`?
         [exit 1]
-    "#]].assert_eq(&world.run("roles show scuot").to_string());
+    "#]]
+    .assert_eq(&world.run("roles show scuot").to_string());
     assert!(!own_file(&world).exists(), "looking makes no file");
 }
 
@@ -75,7 +77,8 @@ fn a_value_is_set_in_the_users_file() {
     expect![[r#"
         reviewer.model = opus in $WORLD/home/.config/consort/roles.toml
         [exit 0]
-    "#]].assert_eq(&world.run("roles set reviewer model opus").to_string());
+    "#]]
+    .assert_eq(&world.run("roles set reviewer model opus").to_string());
     assert_eq!(fs::read_to_string(&file).unwrap(), "[reviewer]\nmodel = \"opus\"\n");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let text = "# mine\n[reviewer] # strict\nmodel = \"opus\" # for now\n";
@@ -119,12 +122,14 @@ fn a_typo_is_an_error_and_costs_nothing() {
         [stderr] Error: $WORLD/home/.config/consort/roles.toml, line 3, column 1: a role has no key max_turn
         [stderr] Hint: fix the file, then try again; nothing was changed
         [exit 1]
-    "#]].assert_eq(&world.run("roles set reviewer model haiku").to_string());
+    "#]]
+    .assert_eq(&world.run("roles set reviewer model haiku").to_string());
     expect![[r#"
         [stderr] Error: $WORLD/home/.config/consort/roles.toml, line 3, column 1: a role has no key max_turn
         [stderr] Hint: did you mean `max_turns`?
         [exit 1]
-    "#]].assert_eq(&world.run("roles list").to_string());
+    "#]]
+    .assert_eq(&world.run("roles list").to_string());
     expect![[r#"
         $WORLD/home/.config/consort/roles.toml, line 3, column 1: a role has no key max_turn (did you mean `max_turns`?)
         [exit 1]

@@ -30,25 +30,19 @@ use crate::world::World;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What is to be done; `-` reads it from standard input
-    #[arg(required_unless_present_any = ["file", "task"])]
+    #[arg(required_unless_present = "file")]
     text: Option<String>,
     /// Read the task from a file
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     file: Option<PathBuf>,
     #[command(flatten)]
     how: HowArgs,
-    /// Take a task of the spec and complete it: its id, or `next`
-    #[arg(long, value_name = "TASK")]
-    task: Option<String>,
     /// Where it works
     #[arg(long, value_name = "DIR", conflicts_with = "worktree")]
     cwd: Option<PathBuf>,
     /// What its agent is called
     #[arg(long)]
     name: Option<String>,
-    /// Have a reviewer read what it did
-    #[arg(long)]
-    review: bool,
     /// Wait for its end, and print its result (the default)
     #[arg(long, conflicts_with = "detach")]
     wait: bool,
@@ -117,13 +111,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let caller = person::acting(&mut opened.app)?;
     let task = task(args)?;
     let role = crate::runs::role::named(world, &opened, args.how.role.as_deref())?;
-    let wanted = Wanted {
-        cwd: args.cwd.clone(),
-        name: args.name.clone(),
-        spec_task: args.task.clone(),
-        is_reviewed: args.review,
-        ..args.how.wanted(task)
-    };
+    let wanted = Wanted { cwd: args.cwd.clone(), name: args.name.clone(), ..args.how.wanted(task) };
     // Before it begins: Ctrl-C between the two would leave it to itself.
     let interrupts = (!args.detach).then(Interrupts::listen);
     let run = start::start(world, &mut opened, &caller, &role, &wanted)?;

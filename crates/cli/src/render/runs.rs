@@ -61,14 +61,14 @@ fn tokens(usage: &Usage) -> Value {
 pub(crate) fn line(run: &RunRecord, now: Timestamp) -> String {
     let spec = &run.spec;
     let until = run.ended_at.unwrap_or(now);
-    let took = run.started_at.map_or_else(|| "-".to_owned(), |started| text::age(until.since(started)));
+    let took = run.started_at.map_or_else(|| "-".to_owned(), |started| took(until.since(started)));
     let state = match (run.state, run.parked_until) {
         (RunState::Pending, Some(until)) => format!("waits until {}", crate::time::local(until)),
         (state, _) => state.words().to_owned(),
     };
     let cost = run.end.as_ref().map_or_else(|| "-".to_owned(), |end| shown_cost(end.usage.cost));
     format!(
-        "{} {:>4}  {:<14} {:<12} {:<9} {:<12} {:>7} {:>8}  {}",
+        "{} {:>4}  {:<14} {:<12} {:<9} {:<12} {:>10} {:>8}  {}",
         run.state.mark(),
         run.number,
         spec.name,
@@ -79,6 +79,16 @@ pub(crate) fn line(run: &RunRecord, now: Timestamp) -> String {
         cost,
         redacted(&text::one_line(&spec.title, 80)),
     )
+}
+
+/// `12 s`, `3 min 5 s`, `2 h 10 min`.
+fn took(milliseconds: i64) -> String {
+    let seconds = milliseconds / 1_000;
+    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
 }
 
 /// `$0.12`, `<$0.01`, `unknown`.
@@ -125,7 +135,7 @@ pub(crate) fn summary(run: &RunRecord) -> String {
     if let Some(failure) = &end.failure {
         told.push_str(&format!(": {}", redacted(&text::one_line(&failure.message, 300))));
     }
-    let took = run.started_at.zip(run.ended_at).map(|(started, ended)| text::age(ended.since(started)));
+    let took = run.started_at.zip(run.ended_at).map(|(started, ended)| took(ended.since(started)));
     let tokens =
         end.usage.tokens().map_or_else(|| "tokens unknown".to_owned(), |all| format!("{all} tokens"));
     let cost = match end.usage.cost {

@@ -52,8 +52,6 @@ pub(crate) struct Wanted {
     pub(crate) max_tools: Option<u32>,
     /// The session to go on with.
     pub(crate) resume: Option<String>,
-    pub(crate) spec_task: Option<String>,
-    pub(crate) is_reviewed: bool,
 }
 
 /// How long the person's own gate may take.
@@ -88,8 +86,6 @@ pub(crate) fn start(
         prompt_hash: consort_host::hash(wanted.task.as_bytes()),
         batch: wanted.batch.clone(),
         follows: wanted.follows,
-        spec_task: wanted.spec_task.clone(),
-        is_reviewed: wanted.is_reviewed,
         limits: limits.clone(),
     };
     ask_gate(&opened.config, &request)?;

@@ -12,6 +12,7 @@ use std::time::Instant;
 use consort_agents::AgentCli;
 use consort_agents::Headless;
 use consort_agents::flags::refused;
+use consort_agents::prices;
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::DispatchError;
@@ -268,7 +269,8 @@ impl Job<'_> {
 
     /// What it has cost, if its CLI or the list of prices tells.
     fn cost(&self, progress: &Progress) -> Option<Cost> {
-        progress.usage().cost
+        let (usage, named) = (progress.usage(), self.run.spec.model.as_deref());
+        usage.cost.or_else(|| prices::price(progress.model.as_deref().or(named)?, &usage))
     }
 
     fn hear(&mut self, hearing: &mut Hearing, heard: Heard) {

@@ -56,12 +56,6 @@ pub struct RunSpec {
     /// The run that it goes on with or repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<ChangeId>,
-    /// The task of a spec that it takes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task: Option<String>,
-    /// Whether a reviewer is to read what it did.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_reviewed: bool,
 }
 
 fn is_zero(depth: &u32) -> bool {

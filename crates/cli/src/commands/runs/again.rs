@@ -115,8 +115,6 @@ fn again(
         timeout_s: spec.timeout_s,
         budget: spec.cap,
         follows: Some(before.id),
-        spec_task: spec.task.clone(),
-        is_reviewed: spec.is_reviewed,
         ..wanted
     };
     let interrupts = (!how.detach).then(Interrupts::listen);

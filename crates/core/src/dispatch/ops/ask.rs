@@ -46,8 +46,6 @@ pub struct RunRequest {
     pub prompt_hash: String,
     pub batch: Option<String>,
     pub follows: Option<ChangeId>,
-    pub spec_task: Option<String>,
-    pub is_reviewed: bool,
     pub limits: DispatchLimits,
 }
 
@@ -111,8 +109,6 @@ impl App {
             parent: parent.map(|parent| parent.id),
             batch: request.batch.clone(),
             follows: request.follows,
-            task: request.spec_task.clone(),
-            is_reviewed: request.is_reviewed,
         };
         let owner = own_process(&*self.host);
         let asked = DispatchChange::Asked { spec: Box::new(spec), by: by.clone(), owner };
