@@ -121,7 +121,14 @@ fn a_refusal_says_what_to_do_instead() {
         // What the variable is not meant to say is the strictest.
         why("everything", "touch a"),
     ];
-    expect![[r#""#]].assert_eq(&told.join("\n"));
+    expect![[r#"
+        [consort] Blocked: your run's safety is auto-edit: deleting files is not allowed (`rm -rf old/`). Instead: say in your result what should be deleted. Do not get around this with another tool.
+        [consort] Blocked: your run's safety is suggest: running commands is not allowed (`make`). Instead: say in your result what should be run. Do not get around this with another tool.
+        [consort] Blocked: your run's safety is full-auto: taking commits or changes away is not allowed (`git push --force`). Instead: add commits on top, or say in your result what should be done. Do not get around this with another tool.
+        [consort] Blocked: your run's safety is full-auto: this command does not tell in its text what it runs, and that is not allowed. Instead: say in your result what your user should do. Do not get around this with another tool.
+        [consort] Blocked: your run's safety is full-auto: `mcp__other__do` is a tool that Consort does not know, and that is not allowed. Instead: say in your result what your user should do. Do not get around this with another tool.
+        [consort] Blocked: your run's safety is suggest: changing files is not allowed (`touch a`). Instead: say in your result what should be changed, as a diff. Do not get around this with another tool."#]]
+    .assert_eq(&told.join("\n"));
 }
 
 /// A rule of the person's that is stricter still holds, and one that allows does not loosen.

@@ -64,7 +64,7 @@ fn worst(all: impl Iterator<Item = Classified>, none: impl FnOnce() -> Classifie
 
 fn of_commands(commands: &Commands) -> Classified {
     if !commands.is_read {
-        return Classified::unclear("this command", "does not tell in its text what it runs");
+        return Classified::unclear("", "does not tell in its text what it runs");
     }
     let calls = commands.calls.iter().map(|call| of_call(call, commands));
     let is_nothing = |call: &Call| {

@@ -25,16 +25,19 @@ pub fn refused(safety: Safety, found: &Classified) -> String {
         }
         ActionClass::GitDestructive => (
             "taking commits or changes away",
-            "add commits instead, or say in your result what should be done",
+            "add commits on top, or say in your result what should be done",
         ),
         ActionClass::SystemModify => {
             ("changing the machine or its settings", "say in your result what your user should do")
         }
     };
-    let about = text::one_line(&found.about, 80);
+    let about = match found.about.is_empty() {
+        true => "this command".to_owned(),
+        false => format!("`{}`", text::one_line(&found.about, 80)),
+    };
     let what = match &found.unclear {
-        Some(why) => format!("`{about}` {why}, and that is not allowed"),
-        None => format!("{what} is not allowed (`{about}`)"),
+        Some(why) => format!("{about} {why}, and that is not allowed"),
+        None => format!("{what} is not allowed ({about})"),
     };
     format!(
         "[consort] Blocked: your run's safety is {}: {what}. Instead: {instead}. Do not get around this with another tool.",
