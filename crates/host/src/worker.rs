@@ -89,10 +89,14 @@ impl Worker {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let complaints = heard.clone();
         let reader = std::thread::spawn(move || {
-            stderr.map(|stderr| send_complaints(stderr, &complaints));
+            if let Some(stderr) = stderr {
+                send_complaints(stderr, &complaints);
+            }
         });
         std::thread::spawn(move || {
-            stdout.map(|stdout| send_lines(stdout, &heard));
+            if let Some(stdout) = stdout {
+                send_lines(stdout, &heard);
+            }
             let _ = reader.join();
             let _ = heard.send(Heard::Silence);
         });

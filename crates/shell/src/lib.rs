@@ -20,6 +20,8 @@
 mod aliases;
 mod braces;
 mod calls;
+#[cfg(test)]
+mod calls_tests;
 mod conditions;
 mod globs;
 mod habits;

@@ -177,7 +177,8 @@ fn the_lock_file_stays_small() {
     // The MCP library, its runtime and the HTTP server are near half of them; Yjs is a tenth.
     // Websockets are 22: the handshake's hash and the random numbers of a client that we are not.
     // Watching files is 9, most of them for other systems.
-    assert!(packages <= 220, "{packages} packages: a new dependency is a decision");
+    // Noticing Ctrl-C is one.
+    assert!(packages <= 221, "{packages} packages: a new dependency is a decision");
 }
 
 #[test]
@@ -208,6 +209,7 @@ fn sql_is_in_one_crate_unsafe_code_in_few_files_and_every_variable_is_declared()
             "cli/src/hook_deadline.rs",
             "host/src/shield/mod.rs",
             "host/src/shield/linux.rs",
+            "host/src/worker.rs",
             "testkit/src/seat.rs",
         ];
         if source && !may.iter().any(|may| path.ends_with(may)) {

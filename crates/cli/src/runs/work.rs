@@ -21,6 +21,7 @@ use consort_core::dispatch::Progress;
 use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
+use consort_core::dispatch::WorkerEvent;
 use consort_core::host::Clock as _;
 use consort_host::Heard;
 use consort_host::Machine;
@@ -101,7 +102,7 @@ impl Job<'_> {
     }
 
     fn try_once(&mut self, prompt: &str, resume: Option<&str>) -> Result<Attempt, CommandError> {
-        let command = self.command(prompt, resume)?;
+        let (command, session) = self.command(prompt, resume)?;
         let (sender, heard) = mpsc::channel();
         let mut worker = Worker::start(&command, sender)
             .map_err(|error| CommandError::file("cannot start", &command.program, error))?;
@@ -109,8 +110,13 @@ impl Job<'_> {
             reader: self.cli.reader(),
             progress: Progress::default(),
             complaints: String::new(),
+            half_line: String::new(),
             is_silent: false,
         };
+        // One may tell it only at its end, which it may not live to see.
+        if let Some(session) = session {
+            self.take(&mut hearing, WorkerEvent::Session(session));
+        }
         let cut = self.hear_until_the_end(&mut worker, &heard, &mut hearing);
         let patience = if self.dir.asked_to_stop() == Some(true) { Duration::ZERO } else { PATIENCE };
         let left = worker.end(&self.machine, patience);
@@ -129,20 +135,21 @@ impl Job<'_> {
         let read = |path: &Path| fs::read_to_string(path).ok();
         let last = hearing.reader.end(&exit, self.now(), &config_dir, &read);
         // What a worker says of its own end is of no interest if we ended it.
-        let last = last.into_iter().filter(|event| {
-            cut.is_none() || !matches!(event, consort_core::dispatch::WorkerEvent::Failed(_))
-        });
-        for event in last.collect::<Vec<_>>() {
-            hearing.progress.hear(&event);
-            self.log.tell(self.machine.now(), Told::Event(event));
+        let is_meant = |event: &WorkerEvent| cut.is_none() || !matches!(event, WorkerEvent::Failed(_));
+        for event in last.into_iter().filter(is_meant) {
+            self.take(&mut hearing, event);
         }
         let mut end = hearing.progress.end(&exit, cut);
         end.usage.cost = self.cost(&hearing.progress);
         Ok(Attempt { end, result: hearing.progress.result().unwrap_or_default().to_owned() })
     }
 
-    /// What it is called with.
-    fn command(&self, prompt: &str, resume: Option<&str>) -> Result<WorkerCommand, CommandError> {
+    /// What it is called with, and the session that it will have, if that was chosen.
+    fn command(
+        &mut self,
+        prompt: &str,
+        resume: Option<&str>,
+    ) -> Result<(WorkerCommand, Option<String>), CommandError> {
         let program = connect::find_program(self.cli.program()).ok_or_else(|| {
             CommandError::user(
                 format!("{} is not on PATH", self.cli.title()),
@@ -151,7 +158,10 @@ impl Job<'_> {
         })?;
         let flags = flags::of(&self.world.paths, self.cli, &program);
         let spec = &self.run.spec;
-        let mut variables = environment::of_worker(self.cli, &self.work.variables);
+        let config_dir = self.world.config_dir(self.cli);
+        let mut named = self.cli.named_variables(&config_dir, &|path| fs::read_to_string(path).ok());
+        named.extend(self.work.variables.iter().cloned());
+        let mut variables = environment::of_worker(self.cli, &named);
         let headless = self.cli.headless(&Headless {
             prompt,
             system: self.work.system.as_deref(),
@@ -170,6 +180,7 @@ impl Job<'_> {
             move |error| CommandError::file("cannot write", &path, error)
         };
         for (path, text) in &headless.files {
+            path.parent().map_or(Ok(()), connect::private_dir)?;
             private(path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(cannot(path))?;
         }
         let stdin = headless.stdin.map(|text| (self.dir.path.join("stdin"), text));
@@ -185,13 +196,17 @@ impl Job<'_> {
         environment.insert(env::RUN.into(), self.run.id.to_string());
         environment.insert(env::SAFETY.into(), spec.safety.as_str().into());
         environment.insert("TERM".into(), "dumb".into());
-        Ok(WorkerCommand {
+        if !headless.ignored.is_empty() {
+            self.note(format!("{} cannot be told: {}", self.cli.title(), headless.ignored.join(", ")));
+        }
+        let command = WorkerCommand {
             program: connected.program,
             arguments: connected.arguments,
             environment,
             cwd: self.cwd.clone(),
             stdin: stdin.map(|(path, _)| path),
-        })
+        };
+        Ok((command, headless.session))
     }
 
     /// Until it has ended, or is to be ended: then why.
@@ -278,11 +293,18 @@ impl Job<'_> {
             Heard::Line(line) => {
                 let now = self.now();
                 for event in hearing.reader.line(&line, now) {
-                    hearing.progress.hear(&event);
-                    self.log.tell(now, Told::Event(event));
+                    self.take(hearing, event);
                 }
             }
             Heard::Complaint(part) => {
+                let now = self.now();
+                hearing.half_line.push_str(&part);
+                while let Some(end) = hearing.half_line.find('\n') {
+                    let line: String = hearing.half_line.drain(..=end).collect();
+                    for event in hearing.reader.error_line(line.trim_end(), now) {
+                        self.take(hearing, event);
+                    }
+                }
                 hearing.complaints.push_str(&part);
                 let cut = hearing.complaints.len().saturating_sub(COMPLAINTS);
                 let cut = (cut..).find(|at| hearing.complaints.is_char_boundary(*at)).unwrap_or(0);
@@ -294,10 +316,21 @@ impl Job<'_> {
     }
 }
 
+impl Job<'_> {
+    /// Takes in what a worker has told.
+    fn take(&mut self, hearing: &mut Hearing, event: WorkerEvent) {
+        hearing.progress.hear(&event);
+        let now = self.now();
+        self.log.tell(now, Told::Event(event));
+    }
+}
+
 /// What is heard of a worker.
 struct Hearing {
     reader: Box<dyn consort_agents::OutputReader>,
     progress: Progress,
     complaints: String,
+    /// What was said on standard error since the last end of a line.
+    half_line: String,
     is_silent: bool,
 }
