@@ -78,3 +78,29 @@ fn an_agent_goes_on_when_its_limit_has_ended() {
     assert!(went_on.is_some(), "{:?}\n{}", waiting(&world), world.run(&["pane", "screen", "Falcon"]));
     assert_eq!(world.cli.noted(), ["submitted: reach the limit".to_owned(), said]);
 }
+
+/// Several at one limit go on one after the other.
+#[test]
+fn agents_go_on_one_after_the_other_when_their_limit_has_ended() {
+    let reset =
+        std::process::Command::new("date").args(["-u", "-d", "now + 1 minute", "+%H:%M (UTC)"]).output();
+    let reset = String::from_utf8(reset.unwrap().stdout).unwrap();
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_RESETS", reset.trim())]);
+    for name in ["Falcon", "Raven", "Heron"] {
+        world.run(&["open", "claude", "--name", name, "--prompt", "reach the limit"]);
+    }
+    let items = within_minutes(1, || Some(waiting(&world)).filter(|items| items.len() == 3)).unwrap();
+    assert!(items.iter().all(|item| item["why"] == "limit" && item["reset_at"].is_string()), "{items:?}");
+    let _watch = Watch::start(&world, &["monitor.continue_after_limit=true"]);
+    let said = "submitted: Continue with the remaining work.";
+    let went_on = || world.cli.noted().iter().filter(|line| *line == said).count();
+    let mut seen = Vec::new();
+    for count in 1..=3 {
+        within_minutes(4, || (went_on() >= count).then_some(())).unwrap_or_else(|| panic!("{count}"));
+        seen.push(std::time::Instant::now());
+    }
+    // Looked at every two seconds, and typed in a few.
+    let gaps: Vec<u64> = seen.windows(2).map(|two| two[1].duration_since(two[0]).as_secs()).collect();
+    assert!(gaps.iter().all(|gap| (9..60).contains(gap)), "{gaps:?}");
+    assert_eq!(went_on(), 3);
+}

@@ -2,10 +2,12 @@
 //! allows it.
 
 use consort_core::Timestamp;
+use consort_core::monitor::Limited;
 use consort_core::monitor::PaneState;
 use consort_core::monitor::PaneSubject;
 use consort_core::monitor::Purpose;
 use consort_core::monitor::TurnState;
+use consort_core::monitor::next_to_continue;
 
 use super::act::Due;
 use super::act::is_on;
@@ -14,15 +16,6 @@ use super::typing::Typeable;
 use super::watcher::Watcher;
 use crate::time;
 use crate::world::Opened;
-
-/// How long after a limit has ended the first one goes on: clocks differ.
-const AFTER: i64 = Timestamp::MINUTE;
-
-/// How long after one the next goes on.
-const STAGGER: i64 = 15 * Timestamp::SECOND;
-
-/// How long it has to go on before it is told so again.
-const AGAIN: i64 = 5 * Timestamp::MINUTE;
 
 /// When the limit of an agent ends, by what its screen said when it was first seen: a time
 /// without a day means the next such time then, not now.
@@ -33,21 +26,22 @@ pub(crate) fn reset_at(subject: &PaneSubject) -> Option<Timestamp> {
 }
 
 impl Watcher<'_> {
-    /// Those whose limit has ended, and who are to be told so now.
+    /// The one whose limit has ended, and who is to be told so now.
     pub(super) fn continue_after_limits(&mut self, opened: &Opened) -> Due {
         let now = self.now();
         if !is_on(opened, "monitor.continue_after_limit") {
             return Due::new();
         }
+        let since_any = self.panes_mut().map(|(_, pane)| pane.typed.rested(now)).min();
         let limited = self.panes_mut().filter(|(_, pane)| pane.watched.state == PaneState::Limit);
-        let ended = limited.filter_map(|(key, pane)| Some((key, reset_at(&pane.subject)?, pane)));
-        let mut due = Due::new();
-        for (rank, (key, reset, pane)) in (0i64..).zip(ended) {
-            let starts = reset.plus(AFTER + rank * STAGGER);
-            if now >= starts && pane.typed.rested(now) >= AGAIN {
-                due.push((key.clone(), Typeable { purpose: Purpose::Continue, text: typing::GO_ON.into() }));
-            }
-        }
-        due
+        let (keys, limited): (Vec<String>, Vec<Limited>) = limited
+            .filter_map(|(key, pane)| {
+                let reset = reset_at(&pane.subject)?;
+                Some((key.clone(), Limited { reset, rested: pane.typed.rested(now) }))
+            })
+            .unzip();
+        let next = next_to_continue(&limited, since_any.unwrap_or(i64::MAX), now);
+        let go_on = || Typeable { purpose: Purpose::Continue, text: typing::GO_ON.into() };
+        next.map(|at| (keys[at].clone(), go_on())).into_iter().collect()
     }
 }
