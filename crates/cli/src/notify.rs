@@ -60,7 +60,8 @@ pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), Co
             && noted.told.iter().any(|(agent, at)| *agent == notice.agent && now.since(*at) < AGAIN))
     });
     let told = noted.told.drain(..).filter(|(_, at)| now.since(*at) < AGAIN);
-    noted.told = told.chain(found.iter().map(|notice| (notice.agent.clone(), now))).collect();
+    let asked = found.iter().filter(|notice| notice.is_question);
+    noted.told = told.chain(asked.map(|notice| (notice.agent.clone(), now))).collect();
     noted.seq = last;
     // What cannot be noted would be told twice.
     if noted.keep().is_err() {
@@ -116,29 +117,13 @@ fn send(config: &Config, text: &str) {
     if is_on("notify.terminal") && std::io::stdout().is_terminal() {
         // What stands for the end of the sequence, or parts it, is not in it.
         let line: String = text.chars().map(|c| if c.is_control() || c == ';' { ' ' } else { c }).collect();
-        let _ = write!(std::io::stdout(), "\x07\x1b]9;{line}\x07\x1b]777;notify;Consort;{line}\x07");
+        let mut terminal = std::io::stdout();
+        let _ = write!(terminal, "\x07\x1b]9;{line}\x07\x1b]777;notify;Consort;{line}\x07");
+        // It ends no line, and is meant for now.
+        let _ = terminal.flush();
     }
     if is_on("notify.desktop") {
-        let mut desktop = match cfg!(target_os = "macos") {
-            true => {
-                let mut script = Command::new("osascript");
-                // The text is an argument, not part of the script.
-                script.args([
-                    "-e",
-                    "on run argv",
-                    "-e",
-                    "display notification (item 1 of argv) with title \"Consort\"",
-                ]);
-                script.args(["-e", "end run", text]);
-                script
-            }
-            false => {
-                let mut send = Command::new("notify-send");
-                send.args(["--app-name=Consort", "--", "Consort", text]);
-                send
-            }
-        };
-        start(&mut desktop);
+        start(&mut desktop(cfg!(target_os = "macos"), text));
     }
     let command = config.get("notify.command");
     if !command.is_empty() {
@@ -146,10 +131,45 @@ fn send(config: &Config, text: &str) {
     }
 }
 
+/// The program that notifies on the desktop; the text is an argument, and part of no script.
+fn desktop(is_macos: bool, text: &str) -> Command {
+    const SCRIPT: [&str; 6] = [
+        "-e",
+        "on run argv",
+        "-e",
+        "display notification (item 1 of argv) with title \"Consort\"",
+        "-e",
+        "end run",
+    ];
+    let (program, arguments) = match is_macos {
+        true => ("osascript", SCRIPT.as_slice()),
+        false => ("notify-send", ["--app-name=Consort", "--", "Consort"].as_slice()),
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).arg(text);
+    command
+}
+
 /// Starts a program and leaves it to itself.
 fn start(command: &mut Command) {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Ok(mut child) = command.spawn() {
         std::thread::spawn(move || child.wait());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_one_argument_on_every_desktop() {
+        let text = "Falcon writes: \"; do shell script \"touch x\"";
+        for (is_macos, program, before) in [(true, "osascript", 6), (false, "notify-send", 3)] {
+            let command = desktop(is_macos, text);
+            assert_eq!(command.get_program(), program);
+            let arguments: Vec<_> = command.get_args().collect();
+            assert_eq!((arguments.len(), arguments[before]), (before + 1, text.as_ref()));
+        }
     }
 }

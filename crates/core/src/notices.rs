@@ -24,6 +24,8 @@ pub struct Notice {
     /// The agent that it is about.
     pub agent: String,
     pub text: String,
+    /// Whether it waits for an answer.
+    pub is_question: bool,
     /// Whether it was seen on a screen that shows what a hook may have told already.
     pub is_seen: bool,
 }
@@ -32,11 +34,12 @@ pub struct Notice {
 pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Vec<Notice> {
     let notice = |agent: String, what: &str| {
         let text = text::one_line(&secrets::redacted(&format!("{agent} {what}")), LONGEST);
-        Some(Notice { agent, text, is_seen: false })
+        Some(Notice { agent, text, is_question: false, is_seen: false })
     };
     let of_change = |change: &Change| match change {
         Change::Policy(PolicyChange::Asked(ask)) if ask.holder.is_some() => {
-            notice(name(&ask.session), &format!("asks: {} {}", ask.tool, ask.text))
+            let told = notice(name(&ask.session), &format!("asks: {} {}", ask.tool, ask.text));
+            told.map(|told| Notice { is_question: true, ..told })
         }
         Change::Monitor(MonitorChange::Turned(turn)) => {
             let about = turn.about.as_deref().unwrap_or_default();
@@ -51,7 +54,7 @@ pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Ve
             };
             let is_seen = turn.state == TurnState::Waiting;
             let told = notice(turn.name.to_string(), what.trim_end_matches([':', ' ']));
-            told.map(|told| Notice { is_seen, ..told })
+            told.map(|told| Notice { is_question: is_seen, is_seen, ..told })
         }
         Change::Messages(MessageChange::Sent(sent)) if sent.to.iter().any(|to| to.who == Actor::Person) => {
             notice(sent.from.name.clone(), &format!("writes: {}", sent.text))
@@ -63,13 +66,16 @@ pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Ve
 
 /// Several as one text; what a hook has told is not told again because of a screen.
 pub fn grouped(notices: &[Notice]) -> Option<String> {
-    let is_first =
-        |(at, notice): &(usize, &Notice)| !notices[..*at].iter().any(|before| before.agent == notice.agent);
-    let firsts: Vec<&Notice> =
-        notices.iter().enumerate().filter(is_first).map(|(_, notice)| notice).collect();
-    let mut lines: Vec<String> = firsts.iter().take(MOST).map(|notice| notice.text.clone()).collect();
-    if firsts.len() > MOST {
-        lines.push(format!("and {} more", firsts.len() - MOST));
+    let is_news = |(at, notice): &(usize, &Notice)| {
+        let tells_it = |(place, other): (usize, &Notice)| {
+            other.agent == notice.agent && other.is_question && (place < *at || !other.is_seen)
+        };
+        !(notice.is_seen && notices.iter().enumerate().any(tells_it))
+    };
+    let news: Vec<&Notice> = notices.iter().enumerate().filter(is_news).map(|(_, notice)| notice).collect();
+    let mut lines: Vec<String> = news.iter().take(MOST).map(|notice| notice.text.clone()).collect();
+    if news.len() > MOST {
+        lines.push(format!("and {} more", news.len() - MOST));
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
@@ -113,11 +119,17 @@ mod tests {
         let notice = |(agent, is_seen): (&str, bool)| Notice {
             agent: agent.into(),
             text: format!("{agent} waits"),
+            is_question: true,
             is_seen,
         };
         let all =
             [("A", false), ("A", true), ("B", true), ("C", true), ("D", false), ("E", true)].map(notice);
         assert_eq!(grouped(&all).unwrap(), "A waits\nB waits\nC waits\nand 2 more");
         assert_eq!(grouped(&[]), None);
+        assert_eq!(grouped(&[("A", true), ("A", false)].map(notice)).unwrap(), "A waits");
+        // What else it has to say is news.
+        let other = |text: &str| Notice { text: text.into(), is_question: false, ..notice(("A", false)) };
+        let all = [other("A writes: one"), notice(("A", true)), other("A has an error")];
+        assert_eq!(grouped(&all).unwrap(), "A writes: one\nA waits\nA has an error");
     }
 }
