@@ -35,29 +35,25 @@ const consort = (event, payload) =>
   })
 
 /**
- * Asks consort for an answer of the person's to a dialog, which stays usable: `answered` gets
- * it, or nothing. Returns how to stop waiting for it.
+ * Starts a hook that stays open: `said` gets each part that it prints, `ended` is called once.
+ * Returns how to stop it. It ends by itself when this process does, and does not keep it from
+ * ending.
  */
-const answering = (payload, answered) => {
+const staying = (event, payload, said, ended) => {
   let hook
-  let said = ""
   let isOver = false
   const end = () => {
     if (isOver) return
     isOver = true
-    let answer
-    try {
-      answer = JSON.parse(said)
-    } catch {}
-    answered(answer?.reply || answer?.answers ? answer : undefined)
+    ended()
   }
   try {
-    hook = spawn(PROGRAM, ["hook", KIND, "asks", ...LEVEL], { stdio: ["pipe", "pipe", "ignore"] })
+    hook = spawn(PROGRAM, ["hook", KIND, event, ...LEVEL], { stdio: ["pipe", "pipe", "ignore"] })
     hook.on("error", end)
     hook.on("close", end)
     hook.stdin.on("error", () => {})
     hook.stdout.on("error", () => {})
-    hook.stdout.on("data", (part) => (said += part))
+    hook.stdout.on("data", said)
     hook.stdin.write(JSON.stringify(payload) + "\n")
     for (const handle of [hook, hook.stdin, hook.stdout]) handle.unref?.()
   } catch {
@@ -68,6 +64,22 @@ const answering = (payload, answered) => {
       hook?.stdin?.end()
     } catch {}
   }
+}
+
+/**
+ * Asks consort for an answer of the person's to a dialog, which stays usable: `answered` gets
+ * it, or nothing. Returns how to stop waiting for it.
+ */
+const answering = (payload, answered) => {
+  let said = ""
+  const end = () => {
+    let answer
+    try {
+      answer = JSON.parse(said)
+    } catch {}
+    answered(answer?.reply || answer?.answers ? answer : undefined)
+  }
+  return staying("asks", payload, (part) => (said += part), end)
 }
 
 /** The same for the last words of a process, which waits for nobody long. */
@@ -85,39 +97,21 @@ const farewell = (payloads) => {
 
 /**
  * Keeps consort listening for a session's mail: `heard` gets what it says line by
- * line, and nothing when it ends. Returns how to stop it. It ends by itself when
- * this process does, and does not keep it from ending.
+ * line, and nothing when it ends. Returns how to stop it.
  */
 const listen = (payload, heard) => {
-  let hook
   let said = ""
-  const end = () => heard(undefined)
-  try {
-    hook = spawn(PROGRAM, ["hook", KIND, "wait", ...LEVEL], { stdio: ["pipe", "pipe", "ignore"] })
-    hook.on("error", end)
-    hook.on("close", end)
-    hook.stdin.on("error", () => {})
-    hook.stdout.on("error", () => {})
-    hook.stdout.on("data", (part) => {
-      const lines = (said + part).split("\n")
-      said = lines.pop() ?? ""
-      for (const line of lines) {
-        try {
-          const told = JSON.parse(line)
-          if (told?.name || told?.wake) heard(told)
-        } catch {}
-      }
-    })
-    hook.stdin.write(JSON.stringify(payload) + "\n")
-    for (const handle of [hook, hook.stdin, hook.stdout]) handle.unref?.()
-  } catch {
-    setImmediate(end)
+  const hear = (part) => {
+    const lines = (said + part).split("\n")
+    said = lines.pop() ?? ""
+    for (const line of lines) {
+      try {
+        const told = JSON.parse(line)
+        if (told?.name || told?.wake) heard(told)
+      } catch {}
+    }
   }
-  return () => {
-    try {
-      hook?.stdin?.end()
-    } catch {}
-  }
+  return staying("wait", payload, hear, () => heard(undefined))
 }
 
 /** How soon to listen again after something failed, first and at most. */
