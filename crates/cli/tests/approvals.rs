@@ -148,6 +148,8 @@ fn what_is_answered_in_the_terminal_is_not_answered_here() {
     listed(&world, 0);
     let ran = answer(&world, &item, &["allow"]);
     assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("was already answered"), "{ran}");
+    assert!(world.run("answer 77 allow").stderr.contains("77 does not wait for an answer"));
 }
 
 #[test]

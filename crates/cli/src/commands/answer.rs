@@ -63,11 +63,13 @@ pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]
         None => item.what.name().eq_ignore_ascii_case(which),
     };
     let Some(item) = inbox::all(world, app)?.into_iter().find(is_meant) else {
-        let hint = "`consort waiting` shows what does".to_owned();
-        return Err(CommandError::user(
-            format!("{} does not wait for an answer", text::one_line(which, 40)),
-            hint,
-        ));
+        let which = text::one_line(which, 40);
+        let was_answered = number.is_some_and(|number| app.has_been_numbered(number));
+        let (what, hint) = match was_answered {
+            true => (format!("{which} was already answered"), "`consort waiting` shows what is still asked"),
+            false => (format!("{which} does not wait for an answer"), "`consort waiting` shows what does"),
+        };
+        return Err(CommandError::user(what, hint.to_owned()));
     };
     // By then something else may be asked than what was seen.
     if number.is_none() && item.what.is_permission() {

@@ -22,13 +22,9 @@ impl App {
         let files = self.engine.side_files();
         let mut given: BTreeMap<String, Number> = BTreeMap::new();
         let mut old = Vec::new();
-        files.each_slot(WAITING, &mut |key, value| {
-            let (number, at) = value.split_once(' ').unwrap_or((value, "0"));
-            let at = Timestamp(at.parse().unwrap_or_default());
-            match number.parse() {
-                Ok(number) if now.since(at) < KEPT => drop(given.insert(key.to_owned(), number)),
-                _ => old.push(key.to_owned()),
-            }
+        files.each_slot(WAITING, &mut |key, value| match number_of(value, now) {
+            Some(number) => drop(given.insert(key.to_owned(), number)),
+            None => old.push(key.to_owned()),
         });
         old.iter().for_each(|key| files.free_slot(WAITING, key));
         let mut last = given.values().copied().max().unwrap_or(0);
@@ -45,4 +41,20 @@ impl App {
         }
         numbers
     }
+
+    /// Whether something that waits, or has waited lately, has that number.
+    pub fn has_been_numbered(&mut self, number: Number) -> bool {
+        let now = self.host.now();
+        let mut is_known = false;
+        let mut look = |_: &str, value: &str| is_known |= number_of(value, now) == Some(number);
+        self.engine.side_files().each_slot(WAITING, &mut look);
+        is_known
+    }
+}
+
+/// The number that was kept, unless that is long ago.
+fn number_of(value: &str, now: Timestamp) -> Option<Number> {
+    let (number, at) = value.split_once(' ').unwrap_or((value, "0"));
+    let at = Timestamp(at.parse().unwrap_or_default());
+    number.parse().ok().filter(|_| now.since(at) < KEPT)
 }
