@@ -124,6 +124,8 @@ struct ToolInput {
     in_background: Text,
     #[serde(rename = "is_background")]
     in_background_too: Text,
+    #[serde(rename = "dangerouslyDisableSandbox")]
+    leaves_sandbox: Text,
 }
 
 /// What a tool came to, as far as it tells in a word.
@@ -217,7 +219,8 @@ impl<'a> Payload<'a> {
         let input = self.tool_input.0.take().or(self.tool_input_too.0.take()).unwrap_or_default();
         let paths =
             [input.file_path, input.file_path_too, input.absolute_path, input.notebook_path, input.path];
-        let path = paths.into_iter().find_map(|path| path.0).map(PathBuf::from);
+        let mut paths = paths.into_iter().filter_map(|path| path.0).map(PathBuf::from).collect::<Vec<_>>();
+        let path = paths.first().cloned();
         let others = [
             input.relative_path,
             input.path_in_project,
@@ -244,7 +247,11 @@ impl<'a> Payload<'a> {
                 self.dir = input.dir_path.0.or(input.workdir.0);
                 ToolAction::Runs(command)
             }
-            (Some(path), _) if is(tools.write) => ToolAction::Writes(vec![path]),
+            // Only its CLI knows which of several counts.
+            (Some(_), _) if is(tools.write) => {
+                paths.dedup();
+                ToolAction::Writes(paths)
+            }
             (Some(path), _) if is(tools.read) => ToolAction::Reads(path),
             (path, command) => {
                 let named =
@@ -257,12 +264,14 @@ impl<'a> Payload<'a> {
                 )
             }
         };
+        let is_own = [tools.patch, tools.shell, tools.write, tools.read].into_iter().any(is)
+            && !input.leaves_sandbox.is("true");
         let response = self.tool_response.0.as_ref().or(self.tool_response_too.0.as_ref());
         let in_background = input.in_background.is("true")
             || input.in_background_too.is("true")
             || response.is_some_and(|response| response.task.0.is_some());
         let id = self.tool_use_id.0.take().unwrap_or_default();
-        Some(ToolUse { id, name, act, deletes, in_background })
+        Some(ToolUse { id, name, act, deletes, in_background, is_own })
     }
 
     /// A turn is over.
@@ -482,7 +491,7 @@ mod tests {
         let piped = r#""tool_name":"s","tool_input":{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: x\nEOF"}"#;
         assert_eq!(act(piped), Some(ToolAction::Writes(vec!["x".into()])));
         let both = r#""tool_name":"w","tool_input":{"absolute_path":"b","file_path":"a"},"toolName":"w""#;
-        assert_eq!(act(both), Some(ToolAction::Writes(vec!["a".into()])));
+        assert_eq!(act(both), Some(ToolAction::Writes(vec!["a".into(), "b".into()])));
         // Half a surrogate pair, and a pair.
         let half = r#""tool_name":"s","tool_input":{"command":"echo \ud800 \\ud800 \ud83d\ude00 > a"}"#;
         assert_eq!(act(half), Some(ToolAction::Runs("echo \u{fffd} \\ud800 😀 > a".into())));

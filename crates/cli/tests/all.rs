@@ -51,6 +51,7 @@ mod panes_stage;
 mod panes_states;
 mod payloads;
 mod policy;
+mod policy_tries;
 mod presence;
 mod published;
 mod quoting;

@@ -147,6 +147,9 @@ pub struct ToolUse {
     pub deletes: bool,
     /// Whether what it runs goes on when it is done.
     pub in_background: bool,
+    /// Whether it is one of the CLI's own tools, used as usual: not one of an MCP server, nor a
+    /// shell that is to leave its sandbox.
+    pub is_own: bool,
 }
 
 /// What a tool does, in our words.

@@ -8,6 +8,7 @@
 
 mod events;
 mod policy;
+mod policy_places;
 mod safety;
 mod tool_files;
 

@@ -13,17 +13,19 @@ use consort_core::policy::Action;
 use consort_core::policy::Ask;
 use consort_core::policy::AskHolder;
 use consort_core::policy::AskKind;
-use consort_core::policy::Call;
 use consort_core::policy::Commands;
 use consort_core::policy::PathNames;
 use consort_core::policy::Request;
 use consort_core::secrets;
 
+use crate::policy_places as places;
+use crate::tool_files::ToolFiles;
+
 /// What rules call a command line, whatever a CLI calls its shell.
 const SHELL: &str = "Bash";
 
-/// What a tool would do.
-pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse) -> Request {
+/// What a tool would do, which reaches those files.
+pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse, files: &ToolFiles) -> Request {
     let here = host.locate(cwd).worktree;
     let located = |path: &PathBuf| {
         let found = host.locate(&cwd.join(path));
@@ -33,26 +35,39 @@ pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse) -> Request {
         };
         PathNames { own, anywhere: found.path }
     };
-    let (name, action) = match &tool.act {
-        ToolAction::Runs(command) => (SHELL, Action::Commands(commands(command))),
+    let (class, action) = match &tool.act {
+        ToolAction::Runs(command) => {
+            let is_outside = |path: &Path| host.locate(path).worktree != here;
+            let mut commands = commands_in(command, &places::Project { cwd, is_outside: &is_outside });
+            commands.writes =
+                files.writes.iter().filter_map(|target| places::reached(host, &here, target)).collect();
+            commands.reads = files.reads.iter().map(|path| places::shown(host, &here, path)).collect();
+            (SHELL, Action::Commands(commands))
+        }
         ToolAction::Writes(paths) => ("Edit", Action::Paths(paths.iter().map(located).collect())),
         ToolAction::Reads(path) => ("Read", Action::Paths(vec![located(path)])),
         ToolAction::Visits(_) | ToolAction::Other => (tool.name.as_str(), Action::Other),
     };
-    Request { tool: name.to_owned(), action }
+    Request { tool: class.to_owned(), name: tool.name.clone(), is_own: tool.is_own, action }
 }
 
-/// The same of a question that was kept.
+/// The same of a question that was kept, as far as its text tells.
 pub fn kept_request(ask: &Ask) -> Request {
     let action = match ask.tool.as_str() {
-        SHELL => Action::Commands(commands(&ask.text)),
+        SHELL => {
+            let is_outside = |path: &Path| path.is_absolute() || path.starts_with("..");
+            Action::Commands(commands_in(
+                &ask.text,
+                &places::Project { cwd: Path::new(""), is_outside: &is_outside },
+            ))
+        }
         _ if !ask.paths.is_empty() => {
             let names = |path: &String| PathNames { own: path.clone(), anywhere: path.clone() };
             Action::Paths(ask.paths.iter().map(names).collect())
         }
         _ => Action::Other,
     };
-    Request { tool: ask.tool.clone(), action }
+    Request { tool: ask.tool.clone(), name: ask.tool.clone(), is_own: true, action }
 }
 
 /// What a session asks, as it is kept.
@@ -71,8 +86,8 @@ pub(crate) fn ask(call: &HookCall, asked: &AskCall, request: &Request, holder: O
 }
 
 /// What a tool would do that nobody is asked about, and how a refusal of it is kept.
-pub(crate) fn unasked(host: &dyn Host, call: &HookCall, tool: &ToolUse) -> (Request, Ask) {
-    let request = request(host, &call.cwd, tool);
+pub(crate) fn unasked(host: &dyn Host, call: &HookCall, tool: &ToolUse, files: &ToolFiles) -> (Request, Ask) {
+    let request = request(host, &call.cwd, tool, files);
     let text = match &tool.act {
         ToolAction::Runs(command) => command.clone(),
         _ => paths(&request).join("\n"),
@@ -97,20 +112,21 @@ fn paths(request: &Request) -> Vec<String> {
     }
 }
 
+/// All that a text may run, wherever that is.
+#[cfg(test)]
 pub(crate) fn commands(text: &str) -> Commands {
+    commands_in(text, &places::Project { cwd: Path::new(""), is_outside: &|_| false })
+}
+
+fn commands_in(text: &str, project: &places::Project<'_>) -> Commands {
     let found = consort_shell::calls(text);
-    let call = |call: consort_shell::Call| Call {
-        words: call.words,
-        variables: call.variables,
-        homes: call.homes,
-        is_wrapper: call.is_wrapper,
-    };
     Commands {
         redirects: found.redirected.iter().any(|path| path.as_deref() != Some("/dev/null")),
-        calls: found.calls.into_iter().map(call).collect(),
         targets: found.redirected,
         is_read: found.is_read,
         is_whole: found.is_whole,
         is_plain: found.is_plain,
+        calls: places::followed(project, found.calls),
+        ..Commands::default()
     }
 }

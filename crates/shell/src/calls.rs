@@ -9,6 +9,9 @@
 use rable::Node;
 use rable::NodeKind;
 
+use crate::detours;
+use crate::detours::Detour;
+use crate::detours::RUN_OTHERS;
 use crate::heredocs;
 use crate::nodes::has_substitution;
 use crate::nodes::raw;
@@ -50,6 +53,8 @@ pub struct Call {
     pub homes: Vec<String>,
     /// Whether all it does is to run others of these.
     pub is_wrapper: bool,
+    /// The words that have it do something else than it is named for.
+    pub detours: Vec<Detour>,
 }
 
 /// `bash -c "bash -c …"` is followed so far.
@@ -73,31 +78,6 @@ pub fn calls(text: &str) -> Calls {
     }
     found
 }
-
-/// Programs that run what they are told, in ways that are not followed.
-const RUN_OTHERS: &[&str] = &[
-    "at",
-    "batch",
-    "busybox",
-    "caffeinate",
-    "entr",
-    "flock",
-    "ltrace",
-    "npx",
-    "parallel",
-    "runuser",
-    "screen",
-    "script",
-    "ssh",
-    "start-stop-daemon",
-    "strace",
-    "su",
-    "systemd-run",
-    "tmux",
-    "unbuffer",
-    "unshare",
-    "watch",
-];
 
 struct Reader {
     found: Calls,
@@ -138,8 +118,9 @@ impl Reader {
                     self.command(assignments, words);
                     rest.extend(redirects);
                 }
-                NodeKind::Pipeline { commands, .. } => rest.extend(commands),
-                NodeKind::List { items } => rest.extend(items.iter().map(|item| &item.command)),
+                // In the order in which they stand: a `cd` is for those that follow.
+                NodeKind::Pipeline { commands, .. } => rest.extend(commands.iter().rev()),
+                NodeKind::List { items } => rest.extend(items.iter().rev().map(|item| &item.command)),
                 NodeKind::If { condition, then_body, else_body, redirects } => {
                     rest.extend([&**condition, &**then_body]);
                     rest.extend(else_body.as_deref());
@@ -265,7 +246,8 @@ impl Reader {
         }
         let at = self.found.calls.len();
         let told = words.iter().map(|word| word.shape().map(str::to_owned)).collect();
-        self.found.calls.push(Call { words: told, variables, homes: Vec::new(), is_wrapper: false });
+        let detours = detours::of(words);
+        self.found.calls.push(Call { words: told, variables, homes: Vec::new(), is_wrapper: false, detours });
         let Some((program, args)) = words.split_first() else { return };
         let Some(name) = program.text().and_then(known_name) else { return };
         self.depth += 1;

@@ -23,6 +23,7 @@ mod calls;
 #[cfg(test)]
 mod calls_tests;
 mod conditions;
+mod detours;
 mod globs;
 mod habits;
 mod heredocs;
@@ -45,6 +46,7 @@ pub use aliases::shell_alias;
 pub use calls::Call;
 pub use calls::Calls;
 pub use calls::calls;
+pub use detours::Detour;
 pub use outside::Outside;
 use walk::Walk;
 

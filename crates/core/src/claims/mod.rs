@@ -73,6 +73,7 @@ pub use ops::Restore;
 pub(crate) use ops::held_by;
 pub(crate) use ops::in_the_way_of;
 pub(crate) use ops::label;
+pub use ops::written;
 pub use pattern::Case;
 pub use pattern::Pattern;
 pub use pattern::PatternError;

@@ -4,6 +4,7 @@ use super::Action;
 use super::Call;
 use super::Commands;
 use super::Effect;
+use super::Reached;
 use super::Request;
 use super::Rule;
 use super::Verdict;
@@ -15,9 +16,8 @@ use crate::claims::Pattern;
 /// What the rules that hold say of a request; `None` if none is about it. Each comes with
 /// what it is called.
 pub fn decide<'a, N>(rules: &'a [(N, Rule)], request: &Request) -> Option<Verdict<'a, N>> {
-    let rules: Vec<_> = rules.iter().filter(|(_, rule)| is_tool(&rule.tool, &request.tool)).collect();
     let strict = rules.iter().filter_map(|(name, rule)| {
-        let effect = match (rule.effect, about(rule, &request.action)) {
+        let effect = match (rule.effect, about(rule, request)) {
             (Effect::Allow, _) | (_, Match::No) => return None,
             (effect, Match::Yes) => effect,
             // Nobody is refused for what may not be so.
@@ -28,10 +28,10 @@ pub fn decide<'a, N>(rules: &'a [(N, Rule)], request: &Request) -> Option<Verdic
     // Of equals the first.
     let strictest = strict.min_by_key(|verdict| std::cmp::Reverse(verdict.effect));
     strictest.or_else(|| {
-        let allows: Vec<_> = rules.into_iter().filter(|(_, rule)| rule.effect == Effect::Allow).collect();
+        let allows: Vec<_> = rules.iter().filter(|(_, rule)| may_allow(rule, request)).collect();
         let (name, rule) = match &request.action {
             Action::Commands(commands) => allowed(&allows, commands)?,
-            Action::Paths(paths) => every(&allows, paths.iter(), |rule, path| covers(rule, &path.own))?,
+            Action::Paths(paths) => every(&allows, paths.iter(), |rule, path| allows_path(rule, &path.own))?,
             Action::Other => allows.into_iter().find(|(_, rule)| rule.pattern.is_none())?,
         };
         Some(Verdict { effect: Effect::Allow, name, rule })
@@ -42,8 +42,33 @@ fn is_tool(wanted: &str, tool: &str) -> bool {
     pattern::glob(&wanted.to_lowercase(), &tool.to_lowercase())
 }
 
-/// Whether a rule is about any part of it.
-fn about(rule: &Rule, action: &Action) -> Match {
+/// Whether a rule is one that allows, and means that tool.
+fn may_allow(rule: &Rule, request: &Request) -> bool {
+    let is_meant = match request.is_own {
+        true => is_tool(&rule.tool, &request.tool) || is_tool(&rule.tool, &request.name),
+        false => is_tool(&rule.tool, &request.name) && rule.pattern.is_none(),
+    };
+    rule.effect == Effect::Allow && is_meant
+}
+
+/// Whether a rule that asks or refuses is about any part of it.
+fn about(rule: &Rule, request: &Request) -> Match {
+    if is_tool(&rule.tool, &request.tool) || is_tool(&rule.tool, &request.name) {
+        return about_action(rule, &request.action);
+    }
+    // What a command writes or shows is edited or read.
+    let Action::Commands(commands) = &request.action else { return Match::No };
+    let reaches = |tool, files: &[Reached]| {
+        is_tool(&rule.tool, tool)
+            && files.iter().any(|one| meets(rule, &one.own) || meets(rule, &one.anywhere))
+    };
+    match reaches("Edit", &commands.writes) || reaches("Read", &commands.reads) {
+        true => Match::Yes,
+        false => Match::No,
+    }
+}
+
+fn about_action(rule: &Rule, action: &Action) -> Match {
     let Some(text) = &rule.pattern else { return Match::Yes };
     match action {
         Action::Commands(commands) => {
@@ -57,8 +82,27 @@ fn about(rule: &Rule, action: &Action) -> Match {
         {
             Match::Yes
         }
-        Action::Paths(_) | Action::Other => Match::No,
+        Action::Paths(_) => Match::No,
+        // Nothing tells whether it is meant.
+        Action::Other => Match::Perhaps,
     }
+}
+
+fn meets(rule: &Rule, files: &Pattern) -> bool {
+    let meets = |text| Pattern::new(text).is_ok_and(|one| one.overlaps(files, Case::Matters));
+    rule.pattern.as_ref().is_none_or(|text| meets(text))
+}
+
+/// Whether a rule allows a path. As in a shell no `*` means a hidden name: those tell programs
+/// what to do.
+fn allows_path(rule: &Rule, path: &str) -> bool {
+    let is_named =
+        |part: &str| rule.pattern.as_ref().is_none_or(|text| text.split('/').any(|named| named == part));
+    // What is outside of the worktree is meant by a whole path only.
+    let is_here = |text: &String| !path.starts_with('/') || text.starts_with('/');
+    rule.pattern.as_ref().is_none_or(is_here)
+        && covers(rule, path)
+        && path.split('/').filter(|part| part.starts_with('.')).all(is_named)
 }
 
 fn covers(rule: &Rule, path: &str) -> bool {
@@ -95,8 +139,16 @@ fn allowed<'a, N>(rules: &[&'a (N, Rule)], commands: &Commands) -> Option<&'a (N
     {
         return None;
     }
-    let is_about =
-        |rule: &Rule, call: &Call| rule.pattern.as_ref().is_some_and(|text| pattern::allows(text, call));
+    if commands.writes.iter().chain(&commands.reads).any(|files| files.is_off_limits) {
+        return None;
+    }
+    let is_cd = |call: &Call| call.words.first().is_some_and(|word| word.as_deref() == Some("cd"));
+    let is_moved = commands.is_moved || commands.calls.iter().any(is_cd);
+    let is_about = |rule: &Rule, call: &Call| {
+        rule.pattern
+            .as_ref()
+            .is_some_and(|text| pattern::allows(text, call) && !(is_moved && pattern::names_file(text)))
+    };
     let is_named = |call: &Call| rules.iter().any(|(_, rule)| is_about(rule, call));
     if commands.calls.iter().any(|call| call.is_wrapper && !is_plain_wrapper(call)) {
         return None;
@@ -142,9 +194,10 @@ fn is_harmless(call: &Call) -> bool {
     let words: Option<Vec<&str>> = call.words.iter().map(Option::as_deref).collect();
     match (call.words.first().and_then(Option::as_deref), words.as_deref()) {
         (Some("echo" | "true" | "false" | ":" | "pwd" | "sleep" | "exit"), _) => true,
-        // Elsewhere other files are meant.
+        // Outside of the project other files are meant.
         (_, Some(["cd", directory])) => {
-            !directory.starts_with(['/', '~', '-']) && directory.split('/').all(|part| part != "..")
+            let is_upwards = directory.split('/').any(|part| part == "..");
+            !is_upwards && !directory.starts_with(['~', '-']) && call.detours.is_empty()
         }
         (_, Some(["set", options @ ..])) => {
             options.iter().all(|option| matches!(*option, "-e" | "-u" | "-eu" | "-euo" | "-o" | "pipefail"))

@@ -35,6 +35,7 @@ pub use model::DecidedBy;
 pub use model::Effect;
 pub use model::PathNames;
 pub use model::PolicyChange;
+pub use model::Reached;
 pub use model::Request;
 pub use model::Rule;
 pub use model::RuleRecord;

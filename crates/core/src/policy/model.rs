@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::Ask;
 use super::AskAnswer;
 use crate::Timestamp;
+use crate::claims::Pattern;
 use crate::journal::ChangeId;
 use crate::journal::Number;
 use crate::project::ProjectId;
@@ -131,6 +132,11 @@ pub enum DecidedBy {
 pub struct Request {
     /// `Bash`, `Edit`, `Read`, or the tool's own name.
     pub tool: String,
+    /// What its CLI calls it.
+    pub name: String,
+    /// Whether it is one of the CLI's own tools, used as usual. What others do is guessed from
+    /// their names: that refuses, and allows nothing.
+    pub is_own: bool,
     pub action: Action,
 }
 
@@ -163,6 +169,11 @@ pub struct Commands {
     /// Whether every part of the text was understood; what its programs run may still be
     /// theirs to know.
     pub is_read: bool,
+    /// The files that it writes, and those it shows, as far as the text tells.
+    pub writes: Vec<Reached>,
+    pub reads: Vec<Reached>,
+    /// Whether it runs elsewhere than where its session was started, so that paths are others.
+    pub is_moved: bool,
     /// Whether nothing else can be in it.
     pub is_whole: bool,
     /// Whether it is nothing but plain commands, each as it is spelt.
@@ -180,6 +191,22 @@ pub struct Call {
     pub homes: Vec<String>,
     /// Whether all it does is to run others of these.
     pub is_wrapper: bool,
+    /// The words that have it run another program, take orders or work outside of the project.
+    pub detours: Vec<usize>,
+    /// The words that are paths out of the project.
+    pub outside: Vec<usize>,
+}
+
+/// Files that a command reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// From the top of the worktree that is worked in; absolute outside of it.
+    pub own: Pattern,
+    /// From the top of their own worktree, whichever that is.
+    pub anywhere: Pattern,
+    /// Whether no rule for a program means them too: outside of the project, and what tells
+    /// programs what to do.
+    pub is_off_limits: bool,
 }
 
 /// What the rules say, and which of them.

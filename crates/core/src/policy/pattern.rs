@@ -34,7 +34,7 @@ const QUIET: &[(&str, &str)] = &[("git", "--no-pager"), ("cargo", "-q"), ("cargo
 
 /// Whether a rule that allows is about `call`: word for word, as it is spelt, by the
 /// program's name or from one of the system's directories. An option that the rule does not name
-/// may come only after all that it does.
+/// may come only after all that it does, and may not lead elsewhere.
 pub(super) fn allows(pattern: &str, call: &Call) -> bool {
     let pattern = Pattern::read(pattern);
     let Some(Some(program)) = call.words.first() else { return false };
@@ -48,10 +48,44 @@ pub(super) fn allows(pattern: &str, call: &Call) -> bool {
     let mut given = [Some(name)]
         .into_iter()
         .chain(call.words[1..].iter().map(Option::as_deref))
-        .filter(|word| !word.is_some_and(is_quiet));
-    let fits =
-        pattern.words.iter().all(|wanted| given.next().flatten().is_some_and(|word| glob(wanted, word)));
-    fits && (pattern.is_open || given.next().is_none())
+        .enumerate()
+        .filter(|(_, word)| !word.is_some_and(is_quiet));
+    let mut named = Vec::new();
+    let fits = pattern.words.iter().enumerate().all(|(place, wanted)| {
+        given.next().is_some_and(|(at, word)| {
+            if !wanted.contains('*') {
+                named.push(at);
+            }
+            let is_path = wanted.contains('/') && wanted.contains('*');
+            let strays = |word: &str| call.outside.contains(&at) || word.split('/').any(|part| part == "..");
+            word.is_some_and(|word| is_word(wanted, word, place == 0) && !(is_path && strays(word)))
+        })
+    });
+    let leads_away = call.detours.iter().any(|at| !named.contains(at));
+    fits && !leads_away && (pattern.is_open || given.next().is_none())
+}
+
+/// Whether a word is as the pattern of an allowing rule says. A name that ends in `*` is that
+/// name: `diff*` is not `difftool`, nor `ls*` `lsof`; but `python*` is `python3`, and `test*` is
+/// `test:all`.
+fn is_word(wanted: &str, word: &str, is_program: bool) -> bool {
+    let Some(stem) = wanted.strip_suffix('*').filter(|stem| !stem.contains(['*', '/'])) else {
+        return glob(wanted, word);
+    };
+    let Some(rest) = word.strip_prefix(stem) else { return false };
+    let is_version = is_program && rest.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let ends_name = |c: char| !(c.is_alphanumeric() || "-_./?*[".contains(c));
+    is_version
+        || !stem.ends_with(char::is_alphanumeric)
+        || !is_program && rest.starts_with(ends_name)
+        || rest.is_empty()
+}
+
+/// Whether a pattern names a file by where it is from here.
+pub(super) fn names_file(pattern: &str) -> bool {
+    let words = Pattern::read(pattern).words;
+    let is_path = |word: &&str| !word.starts_with(['/', '-']) && word.contains('/');
+    words.iter().any(is_path) || words.iter().skip(1).any(|word| !word.starts_with('-') && word.contains('.'))
 }
 
 /// Whether a rule that asks or refuses is about `call`, however that is spelt: the program

@@ -15,15 +15,23 @@ fn rule(text: &str) -> Rule {
     Rule { effect, tool, pattern: words.next().map(str::to_owned), project: None, until: None }
 }
 
-/// A text as the shell reader tells it, where every `;` parts two calls and `?` is unknown.
+/// A text as the shell reader tells it, where every `;` parts two calls, `?` is unknown and
+/// `^` is behind a word that leads elsewhere.
 fn request(text: &str) -> Request {
     let call = |text: &str| {
-        let words = text.split_whitespace().map(|word| (word != "?").then(|| word.to_owned()));
-        Call { words: words.collect(), ..Call::default() }
+        let words =
+            text.split_whitespace().map(|word| (word != "?").then(|| word.trim_end_matches('^').to_owned()));
+        let is_detour = |(_, word): &(usize, &str)| word.ends_with('^');
+        let detours = text.split_whitespace().enumerate().filter(is_detour).map(|(at, _)| at).collect();
+        Call { words: words.collect(), detours, ..Call::default() }
     };
     let calls = text.split(';').map(call).collect();
     let commands = Commands { calls, is_read: true, is_whole: true, is_plain: true, ..Commands::default() };
-    Request { tool: "Bash".into(), action: Action::Commands(commands) }
+    of_tool("Bash", Action::Commands(commands))
+}
+
+fn of_tool(name: &str, action: Action) -> Request {
+    Request { tool: name.into(), name: name.into(), is_own: true, action }
 }
 
 fn said(rules: &[&str], request: &Request) -> String {
@@ -57,7 +65,11 @@ fn what_a_command_does_counts_and_not_how_it_is_spelt() {
         ("cargo test ?", "allow 1"),
         ("cargo test; cargo build", "nothing"),
         ("cd sub; cargo test; echo done", "allow 1"),
-        ("cd /elsewhere; cargo test", "nothing"),
+        ("cd /project/sub; cargo test", "allow 1"),
+        ("cd link^; cargo test", "nothing"),
+        ("cargo test-more", "nothing"),
+        ("cargo test --config^ x", "nothing"),
+        ("git -C^ x status", "nothing"),
         ("cd ../other; cargo test", "nothing"),
         ("echo x", "nothing"),
         ("git status", "allow 2"),
@@ -130,17 +142,57 @@ fn what_was_not_understood_is_never_allowed() {
 
 #[test]
 fn other_tools_are_matched_by_name_and_path() {
-    let edit = |path: &str| Request {
-        tool: "Edit".into(),
-        action: Action::Paths(vec![PathNames { own: path.into(), anywhere: path.into() }]),
-    };
-    let rules = ["allow Edit src/**", "deny edit **/secret*", "deny mcp__github__*"];
+    let paths = |path: &str| Action::Paths(vec![PathNames { own: path.into(), anywhere: path.into() }]);
+    let edit = |path: &str| of_tool("Edit", paths(path));
+    let rules = [
+        "allow Edit src/**",
+        "deny edit **/secret*",
+        "deny mcp__github__*",
+        "ask WebFetch http*",
+        "allow mcp__fs__*",
+    ];
     assert_eq!(said(&rules, &edit("src/a.rs")), "allow 1");
     assert_eq!(said(&rules, &edit("docs/a.md")), "nothing");
     assert_eq!(said(&rules, &edit("src/secrets.rs")), "deny 2");
-    let tool = |name: &str| Request { tool: name.into(), action: Action::Other };
+    assert_eq!(said(&rules, &edit("src/.git/config")), "nothing");
+    assert_eq!(said(&["allow Edit **"], &edit("/etc/passwd")), "nothing");
+    assert_eq!(said(&["allow Edit /etc/**"], &edit("/etc/passwd")), "allow 1");
+    assert_eq!(said(&["allow Edit .github/**"], &edit(".github/x.yml")), "allow 1");
+    let tool = |name: &str| of_tool(name, Action::Other);
     assert_eq!(said(&rules, &tool("mcp__github__merge")), "deny 3");
     assert_eq!(said(&rules, &tool("mcp__gitlab__merge")), "nothing");
+    // What a rule cannot compare is asked about.
+    assert_eq!(said(&rules, &tool("WebFetch")), "ask 4");
+    // What is guessed of others' tools refuses, and allows nothing.
+    let guessed = |name: &str, path: &str| Request { name: name.into(), is_own: false, ..edit(path) };
+    assert_eq!(said(&rules, &guessed("mcp__deploy__update", "src/a.rs")), "nothing");
+    assert_eq!(said(&rules, &guessed("mcp__deploy__update", "src/secrets.rs")), "deny 2");
+    assert_eq!(said(&rules, &guessed("mcp__github__update", "src/a.rs")), "deny 3");
+    assert_eq!(said(&rules, &guessed("mcp__fs__write", "src/a.rs")), "allow 5");
+}
+
+#[test]
+fn what_a_command_writes_or_shows_is_edited_or_read() {
+    let reaches = |writes: &[&str], reads: &[&str], is_off_limits: bool| {
+        let reached = |path: &&str| {
+            let files = crate::claims::Pattern::new(path).unwrap();
+            Reached { own: files.clone(), anywhere: files, is_off_limits }
+        };
+        let mut request = request("tool x");
+        if let Action::Commands(commands) = &mut request.action {
+            commands.writes = writes.iter().map(reached).collect();
+            commands.reads = reads.iter().map(reached).collect();
+        }
+        request
+    };
+    let rules = ["deny Edit conf/.env", "deny Read *.pem", "allow Bash tool*"];
+    assert_eq!(said(&rules, &reaches(&["conf/.env"], &[], false)), "deny 1");
+    assert_eq!(said(&rules, &reaches(&["conf/"], &[], false)), "deny 1");
+    assert_eq!(said(&rules, &reaches(&[], &["a.pem"], false)), "deny 2");
+    assert_eq!(said(&rules, &reaches(&["a.pem"], &["conf/.env"], false)), "allow 3");
+    assert_eq!(said(&rules, &reaches(&["a"], &[], true)), "nothing");
+    assert_eq!(said(&["deny Edit"], &reaches(&["a"], &[], false)), "deny 1");
+    assert_eq!(said(&["deny Edit"], &reaches(&[], &[], false)), "nothing");
 }
 
 #[test]

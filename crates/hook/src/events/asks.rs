@@ -16,6 +16,7 @@ use super::note_activity;
 use crate::Answer;
 use crate::HookContext;
 use crate::policy;
+use crate::tool_files::tool_files;
 
 pub(crate) fn handle(
     app: &mut App,
@@ -39,7 +40,8 @@ pub(crate) fn handle(
     };
     let me = app.host().me().filter(|_| may_wait);
     let holder = me.map(|process| AskHolder { machine: app.host().name(), process });
-    let request = policy::request(app.host(), &call.cwd, &asked.tool);
+    let files = tool_files(app.host(), call, context, &asked.tool);
+    let request = policy::request(app.host(), &call.cwd, &asked.tool, &files);
     let is_asked = asked.dialog != Dialog::MayNotCome;
     let ask = policy::ask(call, asked, &request, holder);
     let outcome = app.ask(AskRequest { ask, request, cwd: &call.cwd, is_asked })?;

@@ -54,7 +54,7 @@ pub(crate) fn handle(
     }
     context.prepare(None);
     note_activity(app, call, context, &working);
-    let ruled = app.forbidden(&call.session, &call.cwd, &|host| policy::unasked(host, call, tool));
+    let ruled = app.forbidden(&call.session, &call.cwd, &|host| policy::unasked(host, call, tool, &files));
     if let Some((Effect::Deny, reason)) = ruled {
         return Ok(Answer { reply: HookReply::Deny(reason), ..Answer::SILENCE });
     }

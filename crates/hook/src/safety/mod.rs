@@ -14,6 +14,7 @@ use consort_core::host::Host;
 
 use crate::HookContext;
 use crate::policy;
+use crate::tool_files::ToolFiles;
 
 /// Why a tool is not to be used, in a session of a run.
 pub(crate) fn refusal(
@@ -23,7 +24,7 @@ pub(crate) fn refusal(
     tool: &ToolUse,
 ) -> Option<String> {
     let safety = Safety::told(&context.variable(SAFETY_VARIABLE)?);
-    let request = policy::request(host, &call.cwd, tool);
+    let request = policy::request(host, &call.cwd, tool, &ToolFiles::default());
     let mut found = classify(&request, &tool.name);
     if tool.deletes {
         found = found.at_least(ActionClass::FileDelete);

@@ -8,7 +8,12 @@ use consort_core::policy::Request;
 use crate::policy::commands;
 
 fn class_of(command: &str) -> ActionClass {
-    let request = Request { tool: "Bash".into(), action: Action::Commands(commands(command)) };
+    let request = Request {
+        tool: "Bash".into(),
+        name: "Bash".into(),
+        is_own: true,
+        action: Action::Commands(commands(command)),
+    };
     classify(&request, "Bash").class
 }
 
@@ -59,7 +64,7 @@ fn every_tool_is_of_its_class_and_what_nobody_knows_of_the_strictest() {
         ("", ActionClass::SystemModify),
     ];
     for (tool, class) in cases {
-        let request = Request { tool: tool.into(), action: Action::Other };
+        let request = Request { tool: tool.into(), name: tool.into(), is_own: true, action: Action::Other };
         assert_eq!(classify(&request, tool).class, class, "{tool}");
     }
 }

@@ -219,6 +219,13 @@ struct ResolvedTarget<'a> {
     paths: Pattern,
 }
 
+/// Where a write goes, and what it means there; `None` where only git could tell which files.
+pub fn written(host: &dyn Host, target: &Target) -> Option<(Located, Pattern)> {
+    let is_told = matches!(target.extent, Extent::File | Extent::Tree | Extent::Glob);
+    let first = reach(host, target).into_iter().next();
+    first.filter(|_| is_told).map(|reach| (reach.located, reach.paths))
+}
+
 /// Where a write goes: in its own repository, and in those around it.
 fn reach<'a>(host: &dyn Host, target: &'a Target) -> Vec<ResolvedTarget<'a>> {
     let located = match target.extent {

@@ -12,6 +12,7 @@ use crate::journal::Change;
 use crate::journal::ChangeId;
 use crate::journal::EntryId;
 use crate::journal::NewEntry;
+use crate::policy::Action;
 use crate::policy::Ask;
 use crate::policy::AskAnswer;
 use crate::policy::AskKind;
@@ -50,12 +51,21 @@ pub enum AskOutcome {
 impl App {
     /// Decides by the rules what an agent asks, or keeps the question for the person.
     pub fn ask(&mut self, asked: AskRequest<'_>) -> Result<AskOutcome, StoreError> {
-        let AskRequest { ask, request, cwd, is_asked } = asked;
+        let AskRequest { ask, mut request, cwd, is_asked } = asked;
         let now = self.host.now();
-        let worktree = self.host.place(cwd).worktree;
+        let place = self.host.place(cwd);
+        let home = self.engine.read()?.agent(&ask.session)?.map(|(agent, _)| agent.location);
+        let is_home = home.as_ref().is_none_or(|home| {
+            home.worktree == place.worktree || self.host.place(&home.worktree).repository == place.repository
+        });
+        if let Action::Commands(commands) = &mut request.action {
+            commands.is_moved |= home.is_some_and(|home| cwd != home.cwd && cwd != home.worktree);
+        }
         let tx = self.engine.write()?;
         let project = project_of(&*tx, &ask.session)?;
-        let rules = rules(&*tx, &worktree, project.as_ref(), now)?;
+        let mut rules = rules(&*tx, &place.worktree, project.as_ref(), now)?;
+        // What a project's rule allows it does not allow to who has gone elsewhere.
+        rules.retain(|(_, rule)| is_home || rule.project.is_none() || rule.effect != Effect::Allow);
         // A question and a plan are for a person to read.
         let verdict = decide(&rules, &request).filter(|_| ask.kind == AskKind::Permission);
         let answer = verdict.as_ref().and_then(|verdict| Some((answer(verdict)?, verdict.name.clone())));

@@ -1,0 +1,91 @@
+//! Hook door: where the words of a command lead, and which files it reaches, as rules are asked
+//! about it.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::claims;
+use consort_core::claims::Pattern;
+use consort_core::claims::Target;
+use consort_core::host::Host;
+use consort_core::policy::Call;
+use consort_core::policy::Reached;
+use consort_shell::Detour;
+
+/// A text may change its directory so often.
+const MOST_PLACES: usize = 16;
+
+/// The project that is worked in.
+pub(crate) struct Project<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) is_outside: &'a dyn Fn(&Path) -> bool,
+}
+
+impl Project<'_> {
+    fn leads_out(&self, places: &[PathBuf], path: &str) -> bool {
+        // What the shell makes of these is not known here.
+        path.starts_with(['~', '-'])
+            || path.contains(['*', '?', '['])
+            || places.iter().any(|place| (self.is_outside)(&place.join(path)))
+    }
+}
+
+/// The calls of a text, with the words that lead out of the project from wherever each may run:
+/// a `cd` may fail.
+pub(crate) fn followed(project: &Project<'_>, calls: Vec<consort_shell::Call>) -> Vec<Call> {
+    let mut places = vec![project.cwd.to_owned()];
+    let follow = |call: consort_shell::Call| {
+        let is_wrong = |detour: &&Detour| match &detour.to {
+            Some(path) => places.len() > MOST_PLACES || project.leads_out(&places, path),
+            None => true,
+        };
+        let detours = call.detours.iter().filter(is_wrong).map(|detour| detour.at).collect();
+        let is_path = |word: &str| word.contains('/');
+        let strays = |(_, word): &(usize, &Option<String>)| {
+            word.as_deref().is_some_and(|word| is_path(word) && project.leads_out(&places, word))
+        };
+        let outside = call.words.iter().enumerate().filter(strays).map(|(at, _)| at).collect();
+        if let [Some(program), Some(directory)] = &call.words[..]
+            && program == "cd"
+            && places.len() <= MOST_PLACES
+        {
+            let further: Vec<PathBuf> = places.iter().map(|place| place.join(directory)).collect();
+            places.extend(further);
+        }
+        Call {
+            words: call.words,
+            variables: call.variables,
+            homes: call.homes,
+            is_wrapper: call.is_wrapper,
+            detours,
+            outside,
+        }
+    };
+    calls.into_iter().map(follow).collect()
+}
+
+/// The files that a command writes, seen from a worktree.
+pub(crate) fn reached(host: &dyn Host, here: &Path, target: &Target) -> Option<Reached> {
+    let (located, paths) = claims::written(host, target)?;
+    let is_inside = located.worktree == here;
+    // Git minds what it does with its own files.
+    let is_hidden =
+        || paths.as_str().split('/').any(|part| part.starts_with('.')) && !target.by.starts_with("git");
+    Some(Reached {
+        is_off_limits: !is_inside || is_hidden(),
+        own: if is_inside { paths.clone() } else { Pattern::file(&target.path.to_string_lossy()) },
+        anywhere: paths,
+    })
+}
+
+/// A file that a command shows.
+pub(crate) fn shown(host: &dyn Host, here: &Path, path: &Path) -> Reached {
+    let found = host.locate(path);
+    let anywhere = Pattern::file(&found.path);
+    let is_inside = found.worktree == here;
+    let own = match is_inside {
+        true => anywhere.clone(),
+        false => Pattern::file(&found.worktree.join(&found.path).to_string_lossy()),
+    };
+    Reached { own, anywhere, is_off_limits: !is_inside }
+}
