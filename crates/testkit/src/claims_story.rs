@@ -285,6 +285,22 @@ fn idle_holders_are_told_of_and_lose_what_others_want(app: &mut StoryApp, host: 
     assert_eq!((app.tell_of_stuck().unwrap(), app.tell_of_stuck().unwrap()), (1, 0), "who asked, once");
     let told = "Falcon, which holds lib/ that you asked for, has been idle for 16m";
     assert!(app.letters("s2").iter().any(|text| text.starts_with(told)), "{:#?}", app.letters("s2"));
+    // Who waits without having asked for it is told too.
+    host.call_from(&[2]);
+    host.be(77);
+    let waiter = facts(host, None);
+    let mut held = app.holds(&waiter, None, 0).unwrap().holds;
+    held.retain(|seen| seen.hold.resource.shown() == "docs/");
+    assert_eq!(held.len(), 1);
+    app.note_activity(&"s1".into(), &ActivityUpdate::of(Status::Idle)).unwrap();
+    app.wait_for(&waiter, host.now(), &held).unwrap();
+    host.advance(14 * Timestamp::MINUTE);
+    assert_eq!(app.tell_of_stuck().unwrap(), 0, "not idle for long again");
+    host.advance(2 * Timestamp::MINUTE);
+    app.tell_of_stuck().unwrap();
+    let told = "Falcon, for which you wait, has been idle for 16m: docs/.";
+    assert!(app.letters("s2").iter().any(|text| text.starts_with(told)), "{:#?}", app.letters("s2"));
+    app.stop_waiting(&waiter).unwrap();
     let freed: Vec<String> = app.free_stuck().unwrap().iter().map(|hold| hold.resource.shown()).collect();
     assert_eq!(freed, ["lib/"]);
     assert!(app.free_stuck().unwrap().is_empty());
