@@ -1,4 +1,5 @@
-//! What it costs to watch 50 panes, and how soon a dialog is told.
+//! What it costs to watch 50 panes, how soon a dialog is told, and how long it takes to say what a
+//! screen means.
 //!
 //! The panes run this program, which draws what Claude Code draws; a line that it reads makes
 //! it draw a permission dialog.
@@ -23,6 +24,8 @@ use consort_core::App;
 use consort_core::journal::Actor;
 use consort_core::monitor::OpenedPane;
 use consort_core::monitor::PaneAddress;
+use consort_core::monitor::PaneFacts;
+use consort_core::monitor::PaneLook;
 use consort_host::Machine;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
@@ -32,8 +35,13 @@ pub(crate) const PROGRAM: &str = "pane";
 
 const PANES: usize = 50;
 
-/// How many of them draw something every second, in the second scenario.
-const DRAWING: usize = 10;
+/// How many of them draw something every second: those that do are looked at every second, the
+/// rest only when they have drawn something.
+const SCENARIOS: [(&str, usize); 3] =
+    [("all at rest", 0), ("10 of them draw every second", 10), ("all draw every second", PANES)];
+
+/// How often each screen is read.
+const READINGS: usize = 200;
 
 /// In so many a dialog comes up.
 const ASKING: usize = 25;
@@ -62,7 +70,7 @@ pub(crate) fn be_a_pane(draws: bool) {
 pub(crate) fn run(seconds: u64) {
     println!("{PANES} panes watched for {seconds} s, processor time as a share of one core");
     println!("{:42} {:>10} {:>22}", "", "watcher", "tmux, on top");
-    for (name, drawing) in [("all at rest", 0), ("10 of them draw every second", DRAWING)] {
+    for (name, drawing) in SCENARIOS {
         let server = Server::start(drawing);
         let alone = share(seconds, || server.used());
         let mut watch = server.watch();
@@ -79,7 +87,39 @@ pub(crate) fn run(seconds: u64) {
             server.time_dialogs(&mut watch);
         }
     }
+    time_readings();
     println!();
+}
+
+/// How long it takes to say what a screen of 50 lines means: every screen that the signatures are
+/// tested with, with as many lines above it as it lacks.
+fn time_readings() {
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/agents/tests/captures");
+    let index = std::fs::read_to_string(captures.join("index.jsonl")).unwrap();
+    let mut taken = Vec::new();
+    for line in index.lines() {
+        let capture: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| capture[key].as_str().unwrap().to_owned();
+        let cli = consort_agents::find(&text("cli")).unwrap();
+        let signature = consort_agents::screen::signature(cli.screen()).unwrap();
+        let screen = std::fs::read_to_string(captures.join(text("file"))).unwrap();
+        let missing = 50usize.saturating_sub(screen.lines().count());
+        let screen = "history\n".repeat(missing) + &screen;
+        let facts = PaneFacts { title: text("title"), command: text("command"), ..PaneFacts::default() };
+        let read = || {
+            let (facts, screen) = (facts.clone(), screen.clone());
+            let began = Instant::now();
+            let look = PaneLook::new(facts, screen, &signature, Duration::MAX);
+            let taken = began.elapsed();
+            assert!(!look.reading.rule.is_empty());
+            taken
+        };
+        let median = Sample::new((0..READINGS).map(|_| read()).collect()).quantile(0.5);
+        taken.push(Duration::from_secs_f64(median / 1e6));
+    }
+    let (count, sample) = (taken.len(), Sample::new(taken));
+    let (median, most) = (sample.quantile(0.5), sample.quantile(1.0));
+    println!("a screen is read in {median:.0} µs (median of {count} screens; {most:.0} µs at most)");
 }
 
 /// A tmux server with panes of ours, which are recorded as opened. It ends with its owner.

@@ -97,7 +97,7 @@ fn crates_depend_only_downwards() {
         ("consort-knowledge", &["consort-core", "consort-crdt", "consort-scheme"]),
         ("consort-mcp", &["consort-core", "consort-knowledge"]),
         ("consort-web", &["consort-core", "consort-crdt", "consort-knowledge"]),
-        ("consort-bench", &["consort-core", "consort-host", "consort-sqlite"]),
+        ("consort-bench", &["consort-agents", "consort-core", "consort-host", "consort-sqlite"]),
     ];
     let graph = graph();
     let ours = graph.keys().filter(|name| name.starts_with("consort-"));
