@@ -109,6 +109,12 @@ impl PaneWriter for Recorder {
         self.note("Enter");
         self.tmux.press(pane, key)
     }
+
+    fn enter_after(&self, pane: &PaneAddress, text: &str) -> Result<bool, TerminalError> {
+        let is_pressed = self.tmux.enter_after(pane, text)?;
+        self.note(if is_pressed { "Enter, on our text" } else { "no Enter, on other text" });
+        Ok(is_pressed)
+    }
 }
 
 fn each_once_or_refused(cli: &'static str) {

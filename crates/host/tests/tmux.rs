@@ -143,3 +143,17 @@ fn what_has_scrolled_away_is_still_read() {
     let history = server.tmux.history(&pane, 100).unwrap();
     assert_eq!((history.lines().next(), history.lines().last()), (Some("101"), Some("200")));
 }
+
+/// tmux looks and presses in one step, so that what comes in between is seen.
+#[test]
+fn enter_is_pressed_only_after_what_a_line_ends_with() {
+    let server = Server::start("sleep 1000");
+    // What it is given appears as it is typed, in a frame.
+    let pane = server.open("printf '│ > is #{it}, (100%%) so? é                │\\n'; cat");
+    server.shows(&pane, "so?");
+    assert!(!server.tmux.enter_after(&pane, "is #{it}, (100%)").unwrap(), "there is more");
+    assert!(!server.tmux.enter_after(&pane, "is #{it}, (100%) no? é").unwrap());
+    server.tmux.paste(&pane, "typed").unwrap();
+    assert!(server.tmux.enter_after(&pane, "is #{it}, (100%) so? é").unwrap());
+    server.shows(&pane, "typed\ntyped");
+}

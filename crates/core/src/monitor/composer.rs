@@ -64,6 +64,11 @@ impl Composer {
         }
     }
 
+    /// The last line that is typed, as it is shown.
+    pub(super) fn last_line(&self) -> &str {
+        self.text.lines().last().unwrap_or_default()
+    }
+
     /// Whether nothing is typed.
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty()

@@ -1,7 +1,7 @@
 //! Types a text into a composer and submits it, looking before and after each step.
 //!
-//! tmux has no way to compare and act in one step, so a race of milliseconds stays; what
-//! can be seen is looked at. A screen may be caught while it is drawn, so what ends a delivery
+//! Enter is pressed by the multiplexer itself, if it sees the end of our text; so only what is
+//! typed and not yet shown stays a race, of milliseconds. What can be seen is looked at. A screen may be caught while it is drawn, so what ends a delivery
 //! must be seen several times in a row. **Enter is never pressed on a composer that holds
 //! anything but our text, nor while a dialog is up; and nothing counts as delivered that was not
 //! seen to leave the composer.**
@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::Composer;
 use super::Holds;
 use super::Key;
 use super::PaneAddress;
@@ -309,7 +310,7 @@ impl Typing<'_> {
 
     /// Presses Enter within a moment of a look that shows our text and nothing else.
     fn enter(&self, text: &str) -> Result<Entered, TerminalError> {
-        let mut agreed = Agreed::default();
+        let (mut agreed, mut denied) = (Agreed::default(), 0);
         for _ in 0..LOOKS {
             let look = self.look()?;
             let looked_at = self.writer.now();
@@ -319,20 +320,30 @@ impl Typing<'_> {
             if !(self.is_agent)(&look.facts) || look.facts.is_in_mode {
                 return Ok(Entered::Refused(Refusal::NotTheAgent));
             }
-            let seen = match look.composer.as_ref().map(|composer| composer.holds(text)) {
+            let composer = look.composer.as_ref();
+            let seen = match composer.map(|composer| composer.holds(text)) {
                 Some(Holds::Ours) if self.writer.now().since(looked_at) > MOMENT => None,
-                Some(Holds::Ours) => {
+                // The multiplexer cannot tell what is dim, so it may deny what we see.
+                Some(Holds::Ours) if denied >= AGREE => {
                     return self.writer.press(self.pane, Key::Enter).map(|()| Entered::Pressed);
+                }
+                Some(Holds::Ours) => {
+                    let end = composer.map(Composer::last_line).unwrap_or_default();
+                    if self.writer.enter_after(self.pane, end)? {
+                        return Ok(Entered::Pressed);
+                    }
+                    denied += 1;
+                    None
                 }
                 Some(Holds::Other) => Some(Entered::Refused(Refusal::Mixed)),
                 Some(Holds::Nothing) => Some(Entered::Emptied),
                 None => Some(Entered::Unseen),
             };
-            let is_ours = seen.is_none();
+            let is_late = seen.is_none() && denied == 0;
             if let Some(entered) = agreed.on(seen) {
                 return Ok(entered);
             }
-            if !is_ours {
+            if !is_late {
                 self.writer.pause(BEAT);
             }
         }

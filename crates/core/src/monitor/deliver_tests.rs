@@ -139,7 +139,6 @@ impl PaneWriter for Fake {
     fn press(&self, _: &PaneAddress, key: Key) -> Result<(), TerminalError> {
         let mut program = self.0.borrow_mut();
         program.now += 5;
-        // What happens within these milliseconds nobody can see.
         assert_eq!(key, Key::Enter);
         if program.has_dialog {
             program.answered += 1;
@@ -152,6 +151,16 @@ impl PaneWriter for Fake {
         }
         Ok(())
     }
+
+    fn enter_after(&self, pane: &PaneAddress, text: &str) -> Result<bool, TerminalError> {
+        self.0.borrow_mut().now += 5;
+        // One whose screen lags behind shows our text still.
+        let is_seen = self.0.borrow().lag > 0 || self.last_line().ends_with(text);
+        if is_seen {
+            self.press(pane, Key::Enter)?;
+        }
+        Ok(is_seen)
+    }
 }
 
 /// A screen of which only a part was drawn: the composer's lower rule is missing, or all below its
@@ -161,6 +170,15 @@ fn torn(screen: &str, how: usize) -> String {
     let rule = "─".repeat(40);
     let kept = lines.len().saturating_sub([2, 3, lines.len()][how % 3]);
     format!("{rule}\nwhat was said before\n{rule}\n{}\n? for shortcuts\n", lines[..kept].join("\n"))
+}
+
+impl Fake {
+    /// What is shown at this moment.
+    fn last_line(&self) -> String {
+        let mut program = self.0.borrow_mut();
+        program.happen();
+        if program.has_dialog { String::new() } else { program.composer.clone() }
+    }
 }
 
 fn rule(name: &str, state: PaneState, footer: &str) -> Rule {

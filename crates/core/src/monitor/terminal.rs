@@ -98,6 +98,10 @@ pub trait PaneWriter: PaneViewer {
 
     /// Presses one key.
     fn press(&self, pane: &PaneAddress, key: Key) -> Result<(), TerminalError>;
+
+    /// Presses Enter if a line of the pane ends with this text, in one step; whether it did.
+    /// What is neither a letter nor a digit may follow.
+    fn enter_after(&self, pane: &PaneAddress, text: &str) -> Result<bool, TerminalError>;
 }
 
 /// Opens panes, shows them and closes them.

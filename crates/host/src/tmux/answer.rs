@@ -17,6 +17,9 @@ pub(super) const PANE: &str = "pane #{pane_id} #{pane_pid} #{pane_dead} c#{pane_
 /// A client: when it last pressed a key, and the window that it shows.
 pub(super) const CLIENT: &str = "client #{client_activity} #{window_id}";
 
+/// So many of a line's last characters tell it from others.
+const LINE_END: usize = 60;
+
 /// What a look printed: nothing if it did not get so far.
 pub(super) fn sweep(printed: &str, boundary: &str) -> Option<Sweep> {
     let (listed, shown) = match printed.find(boundary) {
@@ -97,6 +100,15 @@ pub(super) fn is_no_server(said: &str) -> bool {
     ["no server running", "error connecting", "server exited", "lost server"]
         .iter()
         .any(|no| said.contains(no))
+}
+
+/// A regular expression, in a form that tmux's formats leave as it is, for lines that end with
+/// this text and with whatever frames it.
+pub(super) fn line_end(text: &str) -> String {
+    let is_literal = |c: char| c == ' ' || c.is_ascii_alphanumeric() || !(c.is_ascii() || c.is_control());
+    let start = text.char_indices().rev().nth(LINE_END - 1).map_or(0, |(at, _)| at);
+    let literal: String = text[start..].chars().map(|c| if is_literal(c) { c } else { '.' }).collect();
+    literal + "[^[:alnum:]]*$"
 }
 
 /// What tmux calls a key.

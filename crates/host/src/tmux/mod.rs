@@ -93,7 +93,8 @@ impl Tmux {
 
     fn refusal(&self, server: &Path, ran: &Ran) -> TerminalError {
         let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
-        let pane = said.strip_prefix("can't find pane: ");
+        // Its commands say it in two ways.
+        let pane = ["can't find pane: ", "no such pane: "].iter().find_map(|gone| said.strip_prefix(gone));
         match pane {
             Some(id) => {
                 let pane = PaneAddress { server: server.to_owned(), id: id.to_owned() };
@@ -179,6 +180,13 @@ impl PaneWriter for Tmux {
             key => chain.push(answer::key_name(key).into()),
         }
         self.done(&pane.server, &chain, b"").map(drop)
+    }
+
+    fn enter_after(&self, pane: &PaneAddress, text: &str) -> Result<bool, TerminalError> {
+        let shows = format!("#{{C/r:{}}}", answer::line_end(text));
+        let act = format!("send-keys -t {} Enter ; display-message -p pressed", pane.id);
+        let said = self.done(&pane.server, &words(&["if-shell", "-F", "-t", &pane.id, &shows, &act]), b"")?;
+        Ok(said.trim() == "pressed")
     }
 }
 
