@@ -14,6 +14,9 @@ use crate::panes_stage::world_of;
 
 const SIZE: (&str, &str) = ("120", "40");
 
+/// What is asked is asked at both.
+const SIZES: [(&str, &str); 2] = [("80", "24"), ("200", "50")];
+
 /// What the model does that asks the person something.
 fn question(cli: &str) -> Step {
     let option = |label: &str| json!({ "label": label, "description": "a colour" });
@@ -46,6 +49,14 @@ fn question(cli: &str) -> Step {
 
 /// Asks, is answered by label, and the model hears it.
 fn asks(stage: &Stage) {
+    for (columns, rows) in SIZES {
+        stage.resize(columns, rows);
+        asks_once(stage);
+    }
+    stage.resize(SIZE.0, SIZE.1);
+}
+
+fn asks_once(stage: &Stage) {
     stage.say("please ask me", [question(stage.cli), Step::say("Blue it is.")]);
     let reading = stage.is("question", &["question"]);
     let labels: Vec<&str> = reading["options"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
@@ -85,28 +96,78 @@ fn claude() {
     ends(&stage, "/exit");
 }
 
+/// A plan is refused, with a reason where there is a place for one, and another approved.
+fn plans(stage: &Stage, plan: &[Step], (refused, approved): (Option<&str>, &str)) {
+    let answer = |(columns, rows): (&str, &str), words: &[&str], heard: Option<&str>| {
+        stage.resize(columns, rows);
+        stage.say("please plan", plan.iter().cloned());
+        let reading = stage.is("plan", &["plan"]);
+        let listed: Value = serde_json::from_str(&stage.world.run(&["waiting", "--json"]).stdout).unwrap();
+        let number = listed["items"][0]["number"].to_string();
+        let answered = stage.world.run(&[&["answer", &number], words].concat());
+        assert_eq!(answered.code, 0, "{}: {answered}\n{reading}\n{}", stage.cli, stage.screen());
+        assert!(!answered.stdout.contains("auto"), "{}: {answered}", stage.cli);
+        if let Some(heard) = heard {
+            let has_heard = |turns: &Vec<Value>| turns.iter().any(|turn| turn.to_string().contains(heard));
+            until("the answer", || stage.model.turns(), has_heard);
+        }
+        stage.is("answered", IDLE);
+    };
+    answer(SIZES[0], &["deny", "too short"], refused);
+    answer(SIZES[1], &["allow"], Some(approved));
+}
+
 #[test]
 fn a_plan_of_claude_is_its_users_to_approve() {
     let stage = Stage::open_with("claude", SIZE, &["--permission-mode", "plan"]);
     stage.is("ready", IDLE);
-    let plans = |then: &str| {
-        let plan = Step::Use { tool: "ExitPlanMode".into(), input: json!({ "plan": "1. Touch it." }) };
-        stage.say("please plan", [plan, Step::say(then)]);
-        stage.is("plan", &["plan"]);
-    };
-    let answer = |words: &[&str], heard: &str| {
-        let listed: Value = serde_json::from_str(&stage.world.run(&["waiting", "--json"]).stdout).unwrap();
-        let number = listed["items"][0]["number"].to_string();
-        let answered = stage.world.run(&[&["answer", &number], words].concat());
-        assert_eq!(answered.code, 0, "{answered}\n{}", stage.screen());
-        let has_heard = |turns: &Vec<Value>| turns.iter().any(|turn| turn.to_string().contains(heard));
-        until("the answer", || stage.model.turns(), has_heard);
-        stage.is("answered", IDLE);
-    };
-    plans("Another one then.");
-    answer(&["deny", "too short"], "too short");
-    plans("Done.");
-    answer(&["allow"], "approved");
+    let plan = Step::Use { tool: "ExitPlanMode".into(), input: json!({ "plan": "1. Touch it." }) };
+    plans(&stage, &[plan, Step::say("Well.")], (Some("too short"), "approved"));
+}
+
+#[test]
+fn a_plan_of_gemini_is_its_users_to_approve() {
+    let model = StubModel::start([]);
+    let world = world_of("gemini", &model);
+    let file = RealAgent::Gemini.config_dir(&world.world).join("settings.json");
+    let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    settings["general"]["plan"] = json!({ "directory": "plans" });
+    std::fs::write(file, settings.to_string()).unwrap();
+    std::fs::create_dir(world.project().join("plans")).unwrap();
+    std::fs::write(world.project().join("plans/touch.md"), "1. Touch it.\n").unwrap();
+    let stage = Stage::open_in(world, model, "gemini", SIZE, &["--approval-mode", "plan"]);
+    stage.is("ready", IDLE);
+    let plan = Step::Use { tool: "exit_plan_mode".into(), input: json!({ "plan_filename": "touch.md" }) };
+    plans(&stage, &[plan, Step::say("Well.")], (Some("too short"), "pproved"));
+}
+
+#[test]
+fn a_plan_of_copilot_is_its_users_to_approve() {
+    let stage = Stage::open_with("copilot", SIZE, &["--mode", "plan"]);
+    stage.is("ready", IDLE);
+    let input = json!({ "summary": "1. Touch it.", "recommendedAction": "interactive" });
+    let plan = Step::Use { tool: "exit_plan_mode".into(), input };
+    plans(&stage, &[plan, Step::say("Well.")], (Some("too short"), "pproved"));
+}
+
+#[test]
+fn a_plan_of_codex_is_its_users_to_approve() {
+    let stage = Stage::open("codex", SIZE);
+    stage.is("ready", IDLE);
+    stage.press(&["-l", "/plan"]);
+    stage.press(&["Enter"]);
+    let plan = Step::say("<proposed_plan>\n1. Touch it.\n</proposed_plan>");
+    plans(&stage, &[plan, Step::say("Well.")], (None, "mplement"));
+}
+
+#[test]
+fn a_plan_of_opencode_is_its_users_to_approve() {
+    let model = StubModel::start([]);
+    let world = world_of("opencode", &model).with("OPENCODE_EXPERIMENTAL_PLAN_MODE", "1");
+    let stage = Stage::open_in(world, model, "opencode", SIZE, &["--agent", "plan"]);
+    stage.is("ready", IDLE);
+    let plan = Step::Use { tool: "plan_exit".into(), input: json!({}) };
+    plans(&stage, &[plan, Step::say("Well.")], (None, "pproved"));
 }
 
 #[test]
@@ -155,7 +216,8 @@ fn pi() {
 /// A folder that nobody has trusted: it is shown, and answered only for who says so.
 fn trust_is_asked(cli: &'static str) {
     let model = StubModel::start([]);
-    let world = world_of(cli, &model);
+    // One variable of the other tests' says that every folder is trusted.
+    let world = world_of(cli, &model).with("GEMINI_CLI_TRUST_WORKSPACE", "");
     let file = |agent: RealAgent, name: &str| agent.config_dir(&world.world).join(name);
     let project = world.project().canonicalize().unwrap();
     match cli {
@@ -171,6 +233,7 @@ fn trust_is_asked(cli: &'static str) {
             let (kept, _) = text.split_once("[projects.").unwrap();
             std::fs::write(file, kept).unwrap();
         }
+        "gemini" => std::fs::write(file(RealAgent::Gemini, "trustedFolders.json"), "{}").unwrap(),
         "pi" => {
             std::fs::write(file(RealAgent::Pi, "trust.json"), "{}").unwrap();
             std::fs::create_dir_all(project.join(".pi/extensions")).unwrap();
@@ -184,6 +247,19 @@ fn trust_is_asked(cli: &'static str) {
     }
     let asked = world.run(&["open", cli, "--name", "Falcon"]);
     let screen = |name: &str| world.run(&["pane", "screen", name]).stdout;
+    let rests = || {
+        until("rest", || world.panes()[0]["state"].clone(), |state| IDLE.contains(&state.as_str().unwrap()));
+    };
+    if cli == "gemini" {
+        // It draws its composer before it asks, and starts again when it is answered.
+        let waiting = || serde_json::from_str(&world.run(&["waiting", "--json"]).stdout).unwrap();
+        let asks = |waiting: &Value| waiting["items"][0]["why"] == "dialog";
+        let waiting: Value = until("its question", waiting, asks);
+        let number = waiting["items"][0]["number"].to_string();
+        let answered = world.run(&["answer", &number, "Trust folder"]);
+        assert_eq!(answered.code, 0, "{answered}\n{}", screen("Falcon"));
+        return rests();
+    }
     assert!(
         asked.code == 1 && asked.stdout.contains("waits for you"),
         "{cli}: {asked}\n{}",
@@ -196,7 +272,7 @@ fn trust_is_asked(cli: &'static str) {
     // Which model is meant is another question.
     let is_ready = trusted.code == 0 || (cli == "codex" && world.keep_model(&pane));
     assert!(is_ready, "{cli}: {trusted}\n{}", screen("Raven"));
-    until("rest", || world.panes()[0]["state"].clone(), |state| IDLE.contains(&state.as_str().unwrap()));
+    rests();
 }
 
 #[test]
@@ -207,6 +283,11 @@ fn claude_asks_for_trust() {
 #[test]
 fn codex_asks_for_trust() {
     trust_is_asked("codex");
+}
+
+#[test]
+fn gemini_asks_for_trust() {
+    trust_is_asked("gemini");
 }
 
 #[test]

@@ -45,13 +45,19 @@ impl Stage {
     }
 
     /// Opened with these arguments of its own.
-    pub(crate) fn open_with(
+    pub(crate) fn open_with(cli: &'static str, size: (&'static str, &'static str), own: &[&str]) -> Self {
+        let model = StubModel::start([]);
+        Self::open_in(world_of(cli, &model), model, cli, size, own)
+    }
+
+    /// The same in a world that was made for it.
+    pub(crate) fn open_in(
+        world: PaneWorld,
+        model: StubModel,
         cli: &'static str,
         (columns, rows): (&'static str, &'static str),
         own: &[&str],
     ) -> Self {
-        let model = StubModel::start([]);
-        let world = world_of(cli, &model);
         if cli == "opencode" {
             let file = RealAgent::OpenCode.config_dir(&world.world).join("opencode.json");
             let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
@@ -209,10 +215,14 @@ impl Stage {
 
     /// Interrupts what it does, until it rests.
     pub(crate) fn interrupt(&self) {
-        let keys: &[&str] =
-            if matches!(self.cli, "opencode" | "copilot") { &["Escape", "Escape"] } else { &["Escape"] };
-        for _ in 0..4 {
-            keys.iter().for_each(|key| self.press(&[key]));
+        let takes_two = matches!(self.cli, "opencode" | "copilot");
+        // What counts as twice in a row depends on how busy the machine is.
+        for gap in [100, 250, 50, 400, 150, 20] {
+            if takes_two {
+                self.world.tmux(&["send-keys", "-t", &self.pane, "Escape"]);
+                std::thread::sleep(Duration::from_millis(gap));
+            }
+            self.press(&["Escape"]);
             let since = Instant::now();
             while !self.rests() && since.elapsed() < Duration::from_secs(4) {
                 std::thread::sleep(Duration::from_millis(200));

@@ -26,9 +26,11 @@ fn goes_through(cli: &'static str, size: (&'static str, &'static str)) {
         assert!(options > 1, "{cli} at {}: {reading}\n{}", stage.size, stage.screen());
         stage.interrupt();
     }
-    stage.say("please fail", (0..12).map(|_| Step::Fail(500)));
-    stage.is("failing", &["retrying", "error"]);
-    stage.interrupt();
+    for (status, what) in [(500, "failing"), (429, "limited")] {
+        stage.say("please fail", (0..12).map(|_| Step::Fail(status)));
+        stage.is(what, &["retrying", "error", "limit"]);
+        stage.interrupt();
+    }
     stage.say("please be refused", (0..20).map(|_| Step::Refuse));
     stage.is("refused", &["error"]);
     let pid = stage.world.tmux(&["display-message", "-p", "-t", &stage.pane, "#{pane_pid}"]);

@@ -34,6 +34,12 @@ impl PaneWorld {
         Self { world, cli, environment }
     }
 
+    /// With this variable too, or with another value of it.
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
     pub fn data(&self) -> PathBuf {
         self.world.data()
     }

@@ -74,9 +74,10 @@ fn is_keys(line: &str) -> bool {
     ["enter to", "enter select", "enter confirm", "esc to"].iter().any(|keys| line.contains(keys))
 }
 
-/// What a line says after the cursor of a menu.
+/// What a line says after the cursor of a menu. On a narrow screen a number may follow closely.
 fn unmarked(line: &str) -> Option<&str> {
-    line.strip_prefix(CURSORS)?.strip_prefix(' ').map(str::trim_start)
+    let entry = line.strip_prefix(CURSORS)?;
+    entry.strip_prefix(' ').map(str::trim_start).or_else(|| numbered(entry).map(|_| entry))
 }
 
 /// What follows `2. `, if a text begins so.

@@ -140,9 +140,14 @@ impl PaneReading {
         let is_always =
             |label: &str| ["always", "don't ask", "session", "all "].iter().any(|part| label.contains(part));
         let begins = |label: &str, words: &[&str]| words.iter().any(|word| label.starts_with(word));
+        // Who approves a plan does not approve unseen whatever is done for it.
+        let is_looser = |label: &str| ["auto", "bypass"].iter().any(|part| label.contains(part));
+        let is_plan = self.state == PaneState::Plan;
         let is_it = |option: &&MenuOption| {
             let label = option.label.to_lowercase().replace('’', "'");
             match word {
+                "allow" if is_plan => begins(&label, &["yes", "accept"]) && !is_looser(&label),
+                "deny" if is_plan => begins(&label, &["no", "suggest changes", "type your feedback"]),
                 "allow" => begins(&label, &["yes", "allow", "approve"]) && !is_always(&label),
                 "always" => begins(&label, &["yes", "allow", "approve"]) && is_always(&label),
                 "deny" => begins(&label, &["no", "deny", "reject", "cancel"]),
