@@ -4,6 +4,7 @@ use std::io::BufRead as _;
 use std::io::BufReader;
 
 use consort_testkit::PaneWorld;
+use consort_testkit::Tmux;
 use consort_testkit::until;
 use serde_json::Value;
 
@@ -195,4 +196,40 @@ fn an_agent_opens_nothing_looser_than_itself_and_closes_only_its_own() {
     assert_eq!(world.run_as_agent(&["pane", "close", "--all"]).code, 0);
     let left: Vec<Value> = world.panes().iter().map(|pane| pane["name"].clone()).collect();
     assert_eq!(left, ["Falcon"]);
+}
+
+/// What was started by hand has a shell around it, and more than an agent would end with it.
+#[test]
+fn a_pane_of_the_persons_own_is_brought_to_the_front_and_not_closed() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_HOOKS", "1")]);
+    let with = world.command(&["with", "claude"]);
+    let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_owned();
+    let environment: Vec<(String, String)> =
+        with.get_envs().filter_map(|(name, value)| Some((text(name), text(value?)))).collect();
+    let by_hand = concat!(env!("CARGO_BIN_EXE_consort"), " with claude; sleep 1000");
+    let tmux = Tmux::start(&world.world, &environment, &["sh", "-c", by_hand]);
+    tmux.run(&["new-window", "sleep 1000"]);
+    let look = || (world.panes(), tmux.run(&["capture-pane", "-p", "-t", ":0"]));
+    let (panes, _) = until("its pane", look, |(panes, _)| panes.len() == 1);
+    let name = panes[0]["name"].as_str().unwrap();
+    let in_front = || tmux.run(&["display-message", "-p", "#{window_index}"]).trim().to_owned();
+    assert_eq!(in_front(), "1");
+    let focused = world.run(&["pane", "focus", name]);
+    assert_eq!((focused.code, focused.stdout), (0, format!("{name} is in front.\n")));
+    assert_eq!(in_front(), "0");
+    let refused = world.run(&["pane", "close", name]);
+    assert!(refused.code == 1 && refused.stderr.contains("was not opened by consort"), "{refused}");
+    assert_eq!(world.panes().len(), 1);
+}
+
+/// A tmux server keeps the environment that it was started with.
+#[test]
+fn an_agent_is_opened_in_a_server_with_another_environment() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
+    let elsewhere = ["HOME", "XDG_DATA_HOME", "CONSORT_HOME"].map(|name| (name.into(), "/nowhere".into()));
+    let tmux = Tmux::start(&world.world, &elsewhere, &["sleep", "1000"]);
+    let server = tmux.run(&["display-message", "-p", "#{socket_path},#{pid},0"]);
+    let mut open = world.command(&["open", "claude", "--name", "Falcon"]);
+    let opened = world.world.ran(open.env("TMUX", server.trim()));
+    assert!(opened.code == 0 && opened.stdout.starts_with("Falcon (pane 1) is ready"), "{opened}");
 }

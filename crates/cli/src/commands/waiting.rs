@@ -134,10 +134,12 @@ fn paragraph(item: &Value, now: Timestamp) -> String {
     if asked.lines().count() > MOST_LINES {
         shown.push_str("     | … (all of it with --json)\n");
     }
-    for question in item["questions"].as_array().into_iter().flatten() {
+    // One alone is what is asked, and its options are those below.
+    let questions = item["questions"].as_array().filter(|questions| questions.len() > 1);
+    for question in questions.into_iter().flatten() {
         let options = question["options"].as_array().into_iter().flatten().map(|option| text(option, 80));
         shown.push_str(&format!(
-            "     {}: {}\n",
+            "     {} {}\n",
             text(&question["text"], 120),
             options.collect::<Vec<_>>().join(" · ")
         ));
@@ -145,8 +147,12 @@ fn paragraph(item: &Value, now: Timestamp) -> String {
     if let Some(reset) = item["reset_at"].as_str() {
         shown.push_str(&format!("     it goes on after {reset}\n"));
     }
-    let options: Vec<String> =
-        item["options"].as_array().into_iter().flatten().map(|option| text(option, 120)).collect();
+    // As they can be typed.
+    let word = |option: &Value| match text(option, 120) {
+        word if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) => word,
+        words => text::shell_quoted(&words),
+    };
+    let options: Vec<String> = item["options"].as_array().into_iter().flatten().map(word).collect();
     match why.as_str() {
         "message" => shown.push_str(&format!("     consort answer {number} '…'\n")),
         "contest" => shown.push_str("     consort holds list\n"),

@@ -56,11 +56,16 @@ impl Launch {
 }
 
 /// Becomes what the file says, which is gone then.
-pub(crate) fn start(world: &World, file: &Path) -> CommandResult {
+pub(crate) fn start(file: &Path) -> CommandResult {
     let cannot = |error| CommandError::file("cannot read", file, error);
-    let is_ours = fs::symlink_metadata(file)
-        .is_ok_and(|found| found.is_file() && found.uid() == rustix::process::getuid().as_raw());
-    if !is_ours || file.parent() != Some(&world.paths.data.join("launch")) {
+    let me = rustix::process::getuid().as_raw();
+    let is_ours = fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.uid() == me);
+    // A tmux server may have another environment than who opens, and so another data directory.
+    let is_private = |dir: &Path| {
+        let found = fs::symlink_metadata(dir);
+        found.is_ok_and(|found| found.is_dir() && found.uid() == me && found.mode() & 0o077 == 0)
+    };
+    if !is_ours || !file.parent().is_some_and(|dir| dir.ends_with("launch") && is_private(dir)) {
         return Err(CommandError::user("that is nothing to start", "`consort open <cli>` opens an agent"));
     }
     let text = fs::read_to_string(file).map_err(cannot)?;

@@ -1,17 +1,23 @@
 //! Which version of a CLI is installed: asked once for each file, because a CLI takes half a
-//! second to say so.
+//! second to say so, and much longer on a busy machine. One that is too slow is known by the
+//! package that it was installed with.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::time::Duration;
 
 use consort_agents::AgentCli;
 use consort_core::App;
+use serde_json::Value;
 
 use crate::connect;
 
 /// How long a CLI may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How much of a package's description is read.
+const LONGEST: u64 = 1 << 18;
 
 /// What the installed CLI says of its version; nothing if it is not found or does not say.
 pub(crate) fn said(app: &App, cli: &dyn AgentCli) -> Option<String> {
@@ -21,7 +27,38 @@ pub(crate) fn said(app: &App, cli: &dyn AgentCli) -> Option<String> {
     if let Some(known) = app.cli_version(cli.kind(), &file) {
         return Some(known);
     }
-    let said = consort_host::ask_version(&program, PATIENCE)?.trim().to_owned();
+    let said = consort_host::ask_version(&program, PATIENCE).map(|said| said.trim().to_owned());
+    let said = said.or_else(|| packaged(&program, cli.program()))?;
     app.note_cli_version(cli.kind(), &file, &said);
     Some(said)
+}
+
+/// The version of the package that has this program among those it installs.
+fn packaged(path: &Path, program: &str) -> Option<String> {
+    let path = fs::canonicalize(path).ok()?;
+    let above = path.ancestors().skip(1).take(4);
+    above.into_iter().find_map(|dir| {
+        let text = consort_files::read(&dir.join("package.json"), LONGEST).ok()?;
+        let package: Value = serde_json::from_slice(&text).ok()?;
+        package["bin"].get(program)?;
+        package["version"].as_str().map(str::to_owned)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_tells_the_version_of_its_own_programs_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let bin = dir.path().join("node_modules/agent/dist");
+        fs::create_dir_all(&bin).unwrap();
+        fs::write(bin.join("cli.js"), "").unwrap();
+        fs::write(dir.path().join("package.json"), r#"{"version":"1.0.0","bin":{"other":"x"}}"#).unwrap();
+        assert_eq!(packaged(&bin.join("cli.js"), "agent"), None);
+        let package = r#"{"version":"0.61.0","bin":{"agent":"dist/cli.js"}}"#;
+        fs::write(dir.path().join("node_modules/agent/package.json"), package).unwrap();
+        assert_eq!(packaged(&bin.join("cli.js"), "agent").as_deref(), Some("0.61.0"));
+    }
 }

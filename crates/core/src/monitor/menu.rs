@@ -18,7 +18,7 @@ use super::TerminalError;
 const BEAT: Duration = Duration::from_millis(120);
 
 /// So often is looked for what a key did.
-const LOOKS: usize = 25;
+const LOOKS: usize = 80;
 
 /// What came of choosing.
 #[derive(Clone, Debug, PartialEq, Eq)]

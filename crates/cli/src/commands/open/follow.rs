@@ -151,6 +151,8 @@ impl StartReport {
             Started::Ended(_) => "has ended".into(),
             Started::NotUnderstood => "was started, and shows nothing that is understood".into(),
         };
-        format!("{name} (pane {number}) {how}\n  See it: consort pane attach {name}")
+        let asks = matches!(&self.started, Started::Waits(_));
+        let way = if asks { "Answer it: consort waiting\n  " } else { "" };
+        format!("{name} (pane {number}) {how}\n  {way}See it: consort pane attach {name}")
     }
 }

@@ -24,8 +24,9 @@ use crate::person;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How many of its last lines are shown.
+/// How many of its last lines are shown, and how much of each.
 const LINES: usize = 5;
+const WIDTH: usize = 200;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -67,7 +68,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if panes.is_empty() { world.out.line("Nothing is open.") } else { Ok(()) }
 }
 
-/// Ends an agent, and says how; for people where it is not for a program.
+/// Ends an agent, and says how; for people where it is not for a program. A pane that we did not
+/// open has more in it than an agent.
 pub(crate) fn close(
     world: &World,
     opened: &mut Opened,
@@ -75,6 +77,12 @@ pub(crate) fn close(
     actor: Actor,
     is_json: bool,
 ) -> Result<serde_json::Value, CommandError> {
+    if pane.opener().is_none() {
+        return Err(CommandError::user(
+            format!("{} was not opened by consort, and its terminal is not consort's to close", pane.name()),
+            format!("end it there: consort pane focus {}", pane.name()),
+        ));
+    }
     let tmux = Tmux::new(&world.paths.data);
     let sweep = tmux.sweep(&pane.address.server, &[]).unwrap_or_default();
     let record = pane.record.as_ref().and_then(|record| record.place().cloned());
@@ -98,8 +106,8 @@ pub(crate) fn close(
     let changes = Machine::new(&world.paths.data).changes(&cwd);
     let last: Vec<String> = redacted(&ended.last_lines)
         .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(str::to_owned)
+        .filter(|line| says_something(line))
+        .map(|line| text::one_line(line.trim_end(), WIDTH))
         .collect();
     let last = &last[last.len().saturating_sub(LINES)..];
     if !is_json {
@@ -111,6 +119,11 @@ pub(crate) fn close(
         json!({ "lines": last, "changes": changes, "resume": resume,
         "cwd": cwd, "forced": ended.forced, "left": left }),
     ))
+}
+
+/// Whether a line is more than a frame, and the program's own: tmux adds one at its end.
+fn says_something(line: &str) -> bool {
+    line.chars().any(char::is_alphanumeric) && !line.starts_with("Pane is dead (")
 }
 
 fn report(
