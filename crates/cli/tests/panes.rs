@@ -206,8 +206,10 @@ fn a_pane_of_the_persons_own_is_brought_to_the_front_and_not_closed() {
     let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_owned();
     let environment: Vec<(String, String)> =
         with.get_envs().filter_map(|(name, value)| Some((text(name), text(value?)))).collect();
-    let by_hand = concat!(env!("CARGO_BIN_EXE_consort"), " with claude; sleep 1000");
-    let tmux = Tmux::start(&world.world, &environment, &["sh", "-c", by_hand]);
+    // What a client asks for is run with that client's path.
+    let (_, path) = environment.iter().rfind(|(name, _)| name == "PATH").unwrap();
+    let by_hand = format!("PATH={path} {} with claude; sleep 1000", env!("CARGO_BIN_EXE_consort"));
+    let tmux = Tmux::start(&world.world, &environment, &["sh", "-c", &by_hand]);
     tmux.run(&["new-window", "sleep 1000"]);
     let look = || (world.panes(), tmux.run(&["capture-pane", "-p", "-t", ":0"]));
     let (panes, _) = until("its pane", look, |(panes, _)| panes.len() == 1);
