@@ -304,7 +304,7 @@ fn damage(data: &Path) {
 
 #[test]
 fn nothing_is_lost_let_through_or_held_up() {
-    if !mounts::are_own("nothing_is_lost_let_through_or_held_up") {
+    if !mounts::are_own("chaos::nothing_is_lost_let_through_or_held_up") {
         return;
     }
     let chaos = Chaos::new();

@@ -301,7 +301,7 @@ fn it_works_for_an_ordinary_user() {
 /// As in a container that forbids namespaces.
 #[test]
 fn without_namespaces_the_command_runs_as_it_is() {
-    if !consort_testkit::mounts::are_own("without_namespaces_the_command_runs_as_it_is") {
+    if !consort_testkit::mounts::are_own("shield::without_namespaces_the_command_runs_as_it_is") {
         return;
     }
     let world = world(&["src/auth/"]);
