@@ -18,6 +18,7 @@ use crate::dispatch::Safety;
 use crate::dispatch::Wish;
 use crate::dispatch::gates;
 use crate::engine::Tx;
+use crate::host::Host;
 use crate::host::MachineProcess;
 use crate::journal::Actor;
 use crate::journal::Change;
@@ -70,7 +71,7 @@ impl App {
                 (Actor::Agent(agent.session), AskedBy::Agent { asks_first: asks != Some(false) })
             }
         };
-        let parent = parent(&*tx, &request.caller, self.host.name())?;
+        let parent = parent(&*tx, &*self.host, &request.caller)?;
         let latest = tx.runs(&request.project, None, LATEST)?;
         let facts = GateFacts {
             now,
@@ -129,7 +130,7 @@ impl App {
 }
 
 /// This process, by which others see whether it lives.
-pub(super) fn own_process(host: &dyn crate::host::Host) -> MachineProcess {
+pub(super) fn own_process(host: &dyn Host) -> MachineProcess {
     host.own_machine_process().unwrap_or_default()
 }
 
@@ -162,12 +163,16 @@ fn refused(refusal: &Refusal, title: String) -> Change {
     })
 }
 
-/// The run in whose process tree the caller is: the innermost.
-fn parent(tx: &dyn Tx, caller: &CallerFacts, machine: String) -> Result<Option<RunRecord>, DispatchError> {
-    let open = tx.open_runs()?;
-    let is_owner = |run: &&RunRecord, process: &crate::host::Process| {
-        run.owner.machine == machine && run.owner.process.is(process)
+/// The run in whose process tree the caller is: the innermost. What the caller knows of its
+/// ancestors ends with the process that hosts its agent, which is below the run's owner.
+fn parent(tx: &dyn Tx, host: &dyn Host, caller: &CallerFacts) -> Result<Option<RunRecord>, DispatchError> {
+    let machine = host.name();
+    let is_above = |run: &RunRecord| {
+        let owner = &run.owner;
+        owner.machine == machine
+            && (caller.ancestors.iter().any(|process| owner.process.is(process))
+                || host.is_ancestor(&owner.process))
     };
-    let found = caller.ancestors.iter().find_map(|process| open.iter().find(|run| is_owner(run, process)));
-    Ok(found.cloned())
+    let above = tx.open_runs()?.into_iter().filter(is_above);
+    Ok(above.max_by_key(|run| run.spec.depth))
 }
