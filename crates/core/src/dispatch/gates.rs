@@ -171,10 +171,11 @@ fn provider(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
             until: failure.and_then(|failure| failure.until),
         })
     });
-    let Some(until) = not_before(&ended.collect::<Vec<_>>(), facts.chance).filter(|until| *until > facts.now)
-    else {
-        return Ok(());
-    };
+    let failed = not_before(&ended.collect::<Vec<_>>(), facts.chance);
+    // What waits for the end of a limit knows of it, and goes first.
+    let parked = facts.latest.iter().filter(|run| run.spec.cli == wish.cli);
+    let parked = parked.filter_map(|run| run.parked_until).min();
+    let Some(until) = failed.max(parked).filter(|until| *until > facts.now) else { return Ok(()) };
     let seconds = until.since(facts.now) / Timestamp::SECOND + 1;
     Err(Refusal {
         gate: "provider",

@@ -52,14 +52,17 @@ impl App {
         until: Timestamp,
         why: &str,
     ) -> Result<Timestamp, DispatchError> {
-        let open = self.engine.read()?.open_runs()?;
-        let own = open.iter().find(|run| run.id == id).map(|run| run.spec.cli.as_str());
+        let now = self.host.now();
+        // One transaction: those that meet the limit together would all get the same place.
+        let tx = self.engine.write()?;
+        let record = open_run(&*tx, id)?;
         let is_before = |run: &&RunRecord| {
-            run.id != id && Some(run.spec.cli.as_str()) == own && run.parked_until >= Some(until)
+            run.id != id && run.spec.cli == record.spec.cli && run.parked_until >= Some(until)
         };
-        let until = staggered(until, open.iter().filter(is_before).count(), STAGGER);
-        let parked = |number| DispatchChange::Parked { run: id, number, until, why: why.to_owned() };
-        self.change_run(id, &parked, None)?;
+        let until = staggered(until, tx.open_runs()?.iter().filter(is_before).count(), STAGGER);
+        let parked = DispatchChange::Parked { run: id, number: record.number, until, why: why.to_owned() };
+        let changes = changes(&*self.host, &*tx, &record, parked, None)?;
+        Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
         Ok(until)
     }
 
@@ -129,13 +132,19 @@ impl App {
     ) -> Result<RunRecord, DispatchError> {
         let now = self.host.now();
         let tx = self.engine.write()?;
-        let record = tx.run_of(id)?.ok_or_else(|| DispatchError::NoSuchRun { name: id.to_string() })?;
-        if record.state.has_ended() {
-            return Err(DispatchError::HasEnded { number: record.number, state: record.state });
-        }
+        let record = open_run(&*tx, id)?;
         let changes = changes(&*self.host, &*tx, &record, change(record.number), result)?;
         Self::conclude(&*self.host, tx, now, record.project.clone(), Actor::Consort, changes)?;
         Ok(record)
+    }
+}
+
+/// A run that has not ended.
+fn open_run(tx: &dyn Tx, id: ChangeId) -> Result<RunRecord, DispatchError> {
+    let record = tx.run_of(id)?.ok_or_else(|| DispatchError::NoSuchRun { name: id.to_string() })?;
+    match record.state.has_ended() {
+        true => Err(DispatchError::HasEnded { number: record.number, state: record.state }),
+        false => Ok(record),
     }
 }
 
