@@ -26,6 +26,8 @@ mod other_tools;
 mod patch;
 mod payload;
 mod payload_lists;
+#[cfg(test)]
+mod payload_tests;
 mod permission;
 pub mod pi;
 mod plugin_dialect;

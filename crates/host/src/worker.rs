@@ -118,20 +118,25 @@ impl Worker {
     }
 
     /// Ends it and all below this process: asks, and forces what is still there after
-    /// `patience`. Returns what lives on, whatever was done.
-    pub fn end(&mut self, machine: &Machine, patience: Duration) -> Vec<Process> {
+    /// `patience`, or as soon as there `is_hurry`. Returns what lives on, whatever was done.
+    pub fn end(
+        &mut self,
+        machine: &Machine,
+        patience: Duration,
+        is_hurry: &dyn Fn() -> bool,
+    ) -> Vec<Process> {
         if self.exit().is_none() {
             let _ = rustix::process::kill_process_group(self.pid, Signal::TERM);
         }
         let mut asked: Vec<Process> = Vec::new();
-        let is_gone = self.wait_for_all(machine, patience, |process| {
+        let is_gone = self.wait_for_all(machine, patience, is_hurry, |process| {
             if !asked.iter().any(|one| one.is(process)) {
                 signal(machine, process, Signal::TERM);
                 asked.push(process.clone());
             }
         });
         if !is_gone {
-            self.wait_for_all(machine, FORCED, |process| signal(machine, process, Signal::KILL));
+            self.wait_for_all(machine, FORCED, &|| false, |process| signal(machine, process, Signal::KILL));
         }
         self.left(machine)
     }
@@ -143,7 +148,13 @@ impl Worker {
     }
 
     /// Does something to each until none is left, or for so long; whether none is.
-    fn wait_for_all(&mut self, machine: &Machine, longest: Duration, mut act: impl FnMut(&Process)) -> bool {
+    fn wait_for_all(
+        &mut self,
+        machine: &Machine,
+        longest: Duration,
+        is_hurry: &dyn Fn() -> bool,
+        mut act: impl FnMut(&Process),
+    ) -> bool {
         let end = Instant::now() + longest;
         loop {
             let left = self.left(machine);
@@ -151,7 +162,7 @@ impl Worker {
                 return true;
             }
             left.iter().for_each(&mut act);
-            if Instant::now() >= end {
+            if Instant::now() >= end || is_hurry() {
                 return false;
             }
             std::thread::sleep(BEAT);

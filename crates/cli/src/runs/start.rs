@@ -1,5 +1,6 @@
 //! Asks for a run and hands it to a supervisor of its own.
 
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
@@ -28,6 +29,7 @@ use serde_json::json;
 use super::RunDir;
 use super::Work;
 use super::orphans;
+use super::supervise::TAKEN;
 use crate::connect;
 use crate::error::CommandError;
 use crate::world::Opened;
@@ -113,16 +115,27 @@ pub(crate) fn start(
     Ok(run)
 }
 
-/// Writes what the supervisor is to read, and starts it.
+/// Writes what the supervisor is to read, starts it, and waits until the run is its own: until
+/// then it would end with this process, and a supervisor that cannot begin has nobody to tell.
 fn hand_over(world: &World, run: &RunRecord, task: &str, work: &Work) -> Result<(), CommandError> {
     let dir = RunDir::of(&world.paths, run.id);
     dir.make(task, work).map_err(|error| CommandError::file("cannot write", &dir.path, error))?;
     let consort = std::env::current_exe().unwrap_or_else(|_| "consort".into());
+    let cannot = |error| CommandError::file("cannot start", &consort, error);
     let mut supervisor = Command::new(&consort);
     supervisor.args(["runs", "supervise", &run.id.to_string()]).current_dir(&run.spec.cwd);
-    supervisor.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let started = supervisor.spawn();
-    started.map(drop).map_err(|error| CommandError::file("cannot start", &consort, error))
+    supervisor.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut supervisor = supervisor.spawn().map_err(cannot)?;
+    let mut said = [0; TAKEN.len()];
+    let heard = supervisor.stdout.take().map(|mut stdout| stdout.read_exact(&mut said));
+    if heard.is_some_and(|heard| heard.is_ok()) {
+        return Ok(());
+    }
+    let exit = supervisor.wait().map_err(cannot)?;
+    Err(CommandError::user(
+        format!("its supervisor ended before it began: {exit}"),
+        "try again; `consort doctor` says what may be wrong",
+    ))
 }
 
 /// Which CLI does the work; one that is not installed cannot.

@@ -2,6 +2,7 @@
 //! says so, and ends the run. One small process for each; nothing else depends on it.
 
 use std::fs;
+use std::io::Write as _;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use consort_core::dispatch::Failure;
 use consort_core::dispatch::FailureKind;
 use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunState;
+use consort_core::dispatch::Usage;
 use consort_core::journal::ChangeId;
 use consort_host::Machine;
 
@@ -21,6 +23,7 @@ use super::work::Job;
 use super::worktree::Tree;
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::time;
 use crate::world::World;
 
 /// How often is looked whether a parked run is to stop.
@@ -38,18 +41,31 @@ const MOST_LIMITS: u32 = 20;
 /// How long is tried to record the end of a run.
 const RECORDING: Duration = Duration::from_secs(600);
 
+/// What it says once the run is its own.
+pub(super) const TAKEN: &[u8] = b"taken\n";
+
 /// Supervises a run to its end.
 pub(crate) fn run(world: &World, id: &str) -> CommandResult {
     let id = ChangeId::parse(id).ok_or_else(|| DispatchError::NoSuchRun { name: id.to_owned() })?;
     // The terminal and the signals of whoever asked for it are none of its business.
     let _ = rustix::process::setsid();
     let run = world.app().start_run(id)?;
+    say_taken();
     let dir = RunDir::of(&world.paths, id);
     let ended = match job(world, run, &dir) {
         Ok(mut job) => work(&mut job),
         Err(error) => failed(&error),
     };
     record(world, id, &dir, ended)
+}
+
+/// Tells whoever has started it that the run is its own now; see `start::hand_over`.
+fn say_taken() {
+    let _ = std::io::stdout().write_all(TAKEN).and_then(|()| std::io::stdout().flush());
+    // Nobody reads on.
+    if let Ok(null) = fs::OpenOptions::new().write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(&null);
+    }
 }
 
 fn job<'a>(
@@ -69,6 +85,7 @@ fn job<'a>(
         log: EventLog::open(dir).map_err(cannot)?,
         deadline: run.spec.timeout_s.map(|seconds| Instant::now() + Duration::from_secs(seconds)),
         reserved: run.spec.reserved,
+        used: Usage::default(),
         cwd: run.spec.cwd.clone(),
         dir: dir.clone(),
         run,
@@ -121,6 +138,7 @@ fn live(job: &mut Job<'_>) -> Attempt {
             _ => return attempt,
         }
         let until = failure.until.unwrap_or_else(|| job.now().plus(UNKNOWN_LIMIT));
+        job.used = attempt.end.usage;
         if let Some(state) = park(job, until, &failure.message) {
             return Attempt { end: RunEnd { state, ..attempt.end }, ..attempt };
         }
@@ -145,6 +163,7 @@ fn park(job: &mut Job<'_>, until: Timestamp, why: &str) -> Option<RunState> {
             until
         }
     };
+    job.note(format!("waits until {}", time::local(until)));
     while job.now() < until {
         if job.dir.asked_to_stop().is_some() {
             return Some(RunState::Cancelled);

@@ -21,6 +21,7 @@ use consort_core::dispatch::Progress;
 use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
+use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::host::Clock as _;
 use consort_host::Heard;
@@ -50,8 +51,9 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How long a worker has to end when it is asked.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long is listened for what a worker said before it ended.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long is listened for what a worker said before it ended, if something cannot be ended that
+/// may still say more.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// How much is kept of what it says on standard error.
 const COMPLAINTS: usize = 64 << 10;
@@ -68,6 +70,8 @@ pub(super) struct Job<'a> {
     pub(super) deadline: Option<Instant>,
     /// What it may use before it asks for more.
     pub(super) reserved: Cost,
+    /// What earlier attempts have used.
+    pub(super) used: Usage,
     /// Where it works.
     pub(super) cwd: std::path::PathBuf,
 }
@@ -118,8 +122,8 @@ impl Job<'_> {
             self.take(&mut hearing, WorkerEvent::Session(session));
         }
         let cut = self.hear_until_the_end(&mut worker, &heard, &mut hearing);
-        let patience = if self.dir.asked_to_stop() == Some(true) { Duration::ZERO } else { PATIENCE };
-        let left = worker.end(&self.machine, patience);
+        let dir = self.dir.clone();
+        let left = worker.end(&self.machine, PATIENCE, &|| dir.asked_to_stop() == Some(true));
         for process in left {
             self.note(format!("process {} ({}) cannot be ended", process.pid, process.program));
         }
@@ -140,7 +144,7 @@ impl Job<'_> {
             self.take(&mut hearing, event);
         }
         let mut end = hearing.progress.end(&exit, cut);
-        end.usage.cost = self.cost(&hearing.progress);
+        end.usage = self.usage(&hearing.progress);
         Ok(Attempt { end, result: hearing.progress.result().unwrap_or_default().to_owned() })
     }
 
@@ -257,8 +261,8 @@ impl Job<'_> {
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(RunState::Timeout);
         }
-        let tokens = hearing.progress.usage().tokens();
-        if self.work.token_budget.zip(tokens).is_some_and(|(most, used)| used >= most) {
+        let used = self.usage(&hearing.progress);
+        if self.work.token_budget.zip(used.tokens()).is_some_and(|(most, used)| used >= most) {
             self.note("it has used all of its tokens");
             return Some(RunState::BudgetExceeded);
         }
@@ -267,7 +271,7 @@ impl Job<'_> {
             self.note(format!("it has called {tools} tools"));
             return Some(RunState::BudgetExceeded);
         }
-        let spent = self.cost(&hearing.progress).filter(|spent| *spent >= self.reserved)?;
+        let spent = used.cost.filter(|spent| *spent >= self.reserved)?;
         match self.world.app().extend_run(self.run.id, &self.work.caps, spent) {
             Ok(reserved) => {
                 self.reserved = reserved;
@@ -282,10 +286,12 @@ impl Job<'_> {
         }
     }
 
-    /// What it has cost, if its CLI or the list of prices tells.
-    fn cost(&self, progress: &Progress) -> Option<Cost> {
-        let (usage, named) = (progress.usage(), self.run.spec.model.as_deref());
-        usage.cost.or_else(|| prices::price(progress.model.as_deref().or(named)?, &usage))
+    /// What it has used, earlier attempts included; what that costs, if its CLI or the list of
+    /// prices tells.
+    fn usage(&self, progress: &Progress) -> Usage {
+        let (now, named) = (progress.usage(), self.run.spec.model.as_deref());
+        let priced = || prices::price(progress.model.as_deref().or(named)?, &now);
+        self.used.with(&Usage { cost: now.cost.or_else(priced), ..now })
     }
 
     fn hear(&mut self, hearing: &mut Hearing, heard: Heard) {

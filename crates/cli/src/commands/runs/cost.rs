@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::Spending;
+use consort_core::text;
 use serde_json::json;
 
 use crate::error::CommandResult;
@@ -44,10 +45,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     for (cli, all) in &by_cli {
         let failed = if all.failed > 0 { format!(", {} not done", all.failed) } else { String::new() };
         world.out.line(format!(
-            "{cli:<9} {:>8}{}  {} runs{failed}, {} tokens in, {} out",
+            "{cli:<9} {:>8}{}  {}{failed}, {} tokens in, {} out",
             shown_cost(Some(all.cost)),
             unknown(all),
-            all.runs,
+            text::count(usize::try_from(all.runs).unwrap_or(usize::MAX), "run"),
             all.input,
             all.output
         ))?;
