@@ -1,5 +1,7 @@
 //! What is read of a hook's input.
 
+use consort_core::hooks::ToolAction;
+
 use super::payload::*;
 
 const TOOLS: Tools = Tools { write: &["w"], read: &["r"], shell: &["s"], patch: &["p"] };

@@ -61,6 +61,7 @@ mod renewal;
 mod restore;
 mod roles;
 mod roster;
+mod runs;
 mod safety;
 mod sandbox;
 mod saved_by_person;

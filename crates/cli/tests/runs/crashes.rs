@@ -1,0 +1,158 @@
+//! Supervisors, workers and their children that are killed.
+
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_testkit::chance;
+use consort_testkit::rounds;
+use consort_testkit::until;
+
+use super::stage::Stage;
+use super::stage::is_alive;
+use super::stage::of_runs;
+use super::stage::parent;
+use super::stage::signal;
+
+/// How long the kernel may take.
+fn gone(pid: u32) {
+    let since = Instant::now();
+    until("it is gone", || is_alive(pid), |alive| !alive);
+    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+}
+
+#[test]
+fn a_worker_dies_with_its_supervisor_and_its_children_at_the_next_command() {
+    let stage = Stage::new();
+    let number = stage.detach(&["{say begun}{child}{sleep 60}"]);
+    let worker = stage.called(1)[0]["pid"].as_u64().unwrap() as u32;
+    let child = until("it has a child", || stage.children(), |all| all.len() == 1)[0];
+    let supervisor = parent(worker).unwrap();
+    signal(supervisor, 9);
+    gone(worker);
+    assert!(is_alive(child), "it is in a session of its own");
+    let list = stage.list();
+    assert_eq!(list[0]["state"], "interrupted", "{list:?}");
+    assert!(!is_alive(child));
+    let run = stage.show(&number);
+    assert!(run["cost_usd"].is_null() && !run["ended_at"].is_null(), "{run}");
+    // Its session is known from what it has told.
+    let ran = stage.ran(&["runs", "resume", &number, "{say went on}"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "went on\n"), "{ran}");
+    assert_eq!(stage.calls()[1]["resumed"], format!("session-{worker}"));
+    stage.is_sound();
+}
+
+/// Whoever waits for it is told.
+#[test]
+fn a_supervisor_that_dies_is_noticed_by_who_waits() {
+    let stage = Stage::new();
+    let mut waiting = stage.spawn(&["run", "{child}{sleep 60}"]);
+    let worker = stage.called(1)[0]["pid"].as_u64().unwrap() as u32;
+    until("it has a child", || stage.children(), |all| all.len() == 1);
+    signal(parent(worker).unwrap(), 9);
+    assert_eq!(waiting.wait().unwrap().code(), Some(8));
+    assert_eq!(stage.state("1"), "interrupted");
+    assert!(!is_alive(stage.children()[0]));
+}
+
+#[test]
+fn a_worker_that_is_killed_has_failed() {
+    let stage = Stage::new();
+    let number = stage.detach(&["{say a part}{child}{sleep 60}"]);
+    let worker = stage.called(1)[0]["pid"].as_u64().unwrap() as u32;
+    until("it has a child", || stage.children(), |all| all.len() == 1);
+    signal(worker, 9);
+    let run = stage.ended(&number);
+    assert_eq!(run["state"], "error", "{run}");
+    assert!(run["error"].as_str().unwrap().contains("signal 9"), "{run}");
+    assert_eq!(run["result"], "a part");
+    assert!(!is_alive(stage.children()[0]));
+    stage.is_sound();
+}
+
+/// Whatever is killed and when: nothing runs on, no run is lost or there twice, and its state
+/// is what was seen.
+#[test]
+fn kills_at_random_leave_no_orphans_and_honest_states() {
+    let stage = Stage::new();
+    let many = rounds(12, 200);
+    let mut killed = [0; 3];
+    for round in 0..many {
+        // Four at a time; each role fails on its own.
+        let runs: Vec<String> = (0..4)
+            .map(|at| {
+                stage.detach(&[
+                    "--role",
+                    ["dev", "scout", "builder", "planner"][at],
+                    "--safety",
+                    "suggest",
+                    "{say begun}{child}{sleep 0.4}{say done}",
+                ])
+            })
+            .collect();
+        let wait = Duration::from_millis(chance(700));
+        std::thread::sleep(wait);
+        let whom = chance(3) as usize;
+        let found = of_runs(&stage);
+        let at = chance(found.len().max(1) as u64) as usize;
+        if let Some(pid) = found.get(at).copied() {
+            let children = stage.children();
+            let worker = if children.contains(&pid) { None } else { Some(pid) };
+            let victim = match (whom, worker) {
+                (0, Some(worker)) => parent(worker).filter(|pid| *pid > 1 && is_supervisor(*pid)),
+                (1, Some(worker)) => Some(worker),
+                _ => children.into_iter().rev().find(|child| is_alive(*child)),
+            };
+            if let Some(victim) = victim {
+                signal(victim, 9);
+                killed[whom] += 1;
+            }
+        }
+        for number in &runs {
+            let run = stage.ended(number);
+            let state = run["state"].as_str().unwrap();
+            match state {
+                "done" => assert_eq!(run["result"], "done", "round {round}: {run}"),
+                "error" => {
+                    assert!(run["error"].as_str().unwrap().contains("signal 9"), "round {round}: {run}")
+                }
+                "interrupted" => {}
+                _ => panic!("round {round}: {run}"),
+            }
+        }
+        stage.list();
+        let left = of_runs(&stage);
+        assert!(left.is_empty(), "round {round}: {left:?}");
+        assert!(stage.children().iter().all(|child| !is_alive(*child)), "round {round}");
+        // Failures in a row would close the gate.
+        if round % 2 == 1 {
+            for role in ["dev", "scout", "builder", "planner"] {
+                assert_eq!(stage.ran(&["run", "--role", role, "--safety", "suggest", "{say well}"]).code, 0);
+            }
+        }
+    }
+    let list = stage.list();
+    let mut numbers: Vec<i64> = list.iter().map(|run| run["number"].as_i64().unwrap()).collect();
+    numbers.reverse();
+    let all = (many * 4 + many / 2 * 4) as i64;
+    assert_eq!(
+        numbers,
+        (1..=all.min(1000)).map(|at| at + (all - 1000).max(0)).collect::<Vec<_>>(),
+        "none is lost or there twice"
+    );
+    let calls = stage.calls();
+    let pids: std::collections::BTreeSet<u64> =
+        calls.iter().filter_map(|call| call["pid"].as_u64()).collect();
+    assert!(calls.len() <= all as usize && pids.len() <= calls.len(), "none was done twice");
+    eprintln!(
+        "killed: {} supervisors, {} workers, {} children, of {all} runs",
+        killed[0], killed[1], killed[2]
+    );
+    assert!(killed.iter().sum::<i32>() as usize * 3 >= many, "this tried nothing");
+    stage.is_sound();
+}
+
+fn is_supervisor(pid: u32) -> bool {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&line).contains("\0supervise\0")
+}

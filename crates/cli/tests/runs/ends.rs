@@ -1,0 +1,139 @@
+//! How runs end: what was seen is what is told.
+
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_testkit::Tmux;
+use consort_testkit::until;
+
+use super::stage::Stage;
+use super::stage::is_alive;
+use super::stage::of_runs;
+use super::stage::signal;
+
+#[test]
+fn every_end_has_its_state_and_exit_code() {
+    let stage = Stage::new();
+    for (task, role, code, state, said) in [
+        ("{say half}{exit 3}", "dev", 8, "error", "exit"),
+        ("{say half}{kill 9}", "dev", 8, "error", "signal 9"),
+        ("{say half}{kill 15}", "dev", 8, "error", "signal 15"),
+        ("{silent}", "dev", 8, "error", ""),
+        ("{garbage}{silent}", "scout", 8, "error", ""),
+        ("{say }", "scout", 8, "error", "without a word"),
+        ("{fail it broke}", "scout", 8, "error", "it broke"),
+        ("{garbage}{say still}", "scout", 0, "done", ""),
+    ] {
+        let ran = stage.ran(&["run", task, "--role", role]);
+        assert_eq!(ran.code, code, "{task}: {ran}");
+        assert!(ran.stderr.contains(said), "{task}: {ran}");
+        let run = &stage.list()[0];
+        assert_eq!(run["state"], state, "{task}: {run}");
+        assert_eq!(run["error"].is_null(), state == "done", "{task}: {run}");
+        // What nobody told is not nothing.
+        assert!(run["cost_usd"].is_null(), "{task}: {run}");
+    }
+    assert!(stage.ran(&["runs", "cost"]).stdout.contains("8 runs of unknown cost"));
+    stage.is_sound();
+}
+
+#[test]
+fn what_takes_too_long_is_ended_with_what_there_is() {
+    let stage = Stage::new();
+    let ran = stage.ran(&["run", "{say as far as I got}{child}{ignore}{sleep 60}", "--timeout", "1s"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (7, "as far as I got\n"), "{ran}");
+    let run = &stage.list()[0];
+    assert_eq!(run["state"], "timeout");
+    assert!(run["agent"]["session"].as_str().unwrap().starts_with("session-"), "{run}");
+    assert!(of_runs(&stage).is_empty());
+    assert!(stage.children().iter().all(|pid| !is_alive(*pid)));
+    stage.is_sound();
+}
+
+/// The supervisor adopts what its worker leaves behind, whatever that has in its environment.
+#[test]
+fn nothing_of_a_run_outlives_it() {
+    let stage = Stage::new();
+    for task in ["{child}{bare}{say done}", "{child}{bare}{kill 9}"] {
+        let ran = stage.run(task);
+        assert!([0, 8].contains(&ran.code), "{ran}");
+        assert!(stage.children().iter().all(|pid| !is_alive(*pid)), "{task}");
+    }
+    assert_eq!(stage.children().len(), 4);
+}
+
+#[test]
+fn a_run_is_stopped() {
+    let stage = Stage::new();
+    let number = stage.detach(&["{say a part}{child}{sleep 60}"]);
+    stage.called(1);
+    until("it says something", || stage.ran(&["runs", "logs", &number]).stdout, |log| log.contains("a part"));
+    let stopped = stage.ran(&["runs", "stop", &number]);
+    assert!(stopped.code == 0 && stopped.stdout.contains("cancelled"), "{stopped}");
+    let run = stage.show(&number);
+    assert_eq!((&run["state"], &run["result"]), (&"cancelled".into(), &"a part".into()));
+    assert!(stage.children().iter().all(|pid| !is_alive(*pid)));
+    let again = stage.ran(&["runs", "stop", &number]);
+    assert!(again.code == 4 && again.stderr.contains("already"), "{again}");
+    let runs: Vec<String> = (0..3).map(|_| stage.detach(&["{ignore}{sleep 60}"])).collect();
+    stage.called(4);
+    let since = Instant::now();
+    let all = stage.json(&["runs", "stop", "--all", "--now"]);
+    assert!(since.elapsed() < Duration::from_secs(10));
+    assert_eq!(all["items"].as_array().unwrap().len(), 3, "{all}");
+    assert!(runs.iter().all(|run| stage.state(run) == "cancelled"));
+    assert!(stage.ran(&["runs", "stop", "--all"]).stdout.contains("No run is going on"));
+    stage.is_sound();
+}
+
+/// A run that has been handed over does not depend on who asked for it.
+#[test]
+fn a_detached_run_is_its_supervisors_at_once() {
+    let stage = Stage::new();
+    for _ in 0..10 {
+        let number = stage.detach(&["{say yes}"]);
+        assert_ne!(stage.list()[0]["state"], "interrupted");
+        assert_eq!(stage.ended(&number)["state"], "done");
+    }
+}
+
+#[test]
+fn whoever_waits_may_leave_only_by_stopping_it() {
+    let stage = Stage::new();
+    let mut waiting = stage.spawn(&["run", "{say so far}{sleep 60}"]);
+    stage.called(1);
+    signal(waiting.id(), 2);
+    assert_eq!(waiting.wait().unwrap().code(), Some(8));
+    assert_eq!(stage.list()[0]["state"], "cancelled");
+    // One that is killed leaves its run running.
+    let mut waiting = stage.spawn(&["run", "{sleep 2}{say alone}"]);
+    stage.called(2);
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
+    let run = stage.ended("2");
+    assert_eq!((&run["state"], &run["result"]), (&"done".into(), &"alone".into()));
+}
+
+#[test]
+fn a_second_ctrl_c_does_not_wait() {
+    let stage = Stage::new();
+    let line = format!(
+        "trap : INT; PATH='{}' '{}' run '{{ignore}}{{say up}}{{sleep 60}}'; echo exit $?; sleep 60",
+        stage.path(),
+        stage.world.program().display()
+    );
+    let tmux = Tmux::start(&stage.world, &[], &["sh", "-c", &line]);
+    tmux.shows("up");
+    tmux.run(&["send-keys", "C-c"]);
+    tmux.shows("Ctrl-C again ends it at once.");
+    assert_eq!(stage.state("1"), "running", "it ignores what it is asked");
+    let since = Instant::now();
+    tmux.run(&["send-keys", "C-c"]);
+    tmux.shows("Ending it at once.");
+    tmux.shows("exit 8");
+    let took = since.elapsed();
+    assert!(took < Duration::from_millis(2_500), "{took:?}");
+    assert_eq!(stage.state("1"), "cancelled");
+    assert!(of_runs(&stage).is_empty());
+    stage.is_sound();
+}

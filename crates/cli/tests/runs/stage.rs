@@ -1,0 +1,175 @@
+//! A world whose agent CLI is a stub that does what its prompt says.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Child;
+use std::process::Command;
+use std::process::Stdio;
+
+use consort_testkit::Ran;
+use consort_testkit::Sealed;
+use consort_testkit::until;
+use serde_json::Value;
+
+pub(super) struct Stage {
+    pub(super) world: Sealed,
+}
+
+impl Stage {
+    pub(super) fn new() -> Self {
+        Self::of(Sealed::new(env!("CARGO_BIN_EXE_consort")))
+    }
+
+    pub(super) fn of(world: Sealed) -> Self {
+        world.git_init();
+        let bin = world.path().join("bin");
+        fs::create_dir_all(&bin).unwrap();
+        for name in ["claude", "opencode"] {
+            let stub = include_str!("stub.py").replace("@CONSORT@", &world.program().to_string_lossy());
+            fs::write(bin.join(name), stub).unwrap();
+            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        Self { world }
+    }
+
+    pub(super) fn path(&self) -> String {
+        format!("{}:/usr/local/bin:/usr/bin:/bin", self.world.path().join("bin").display())
+    }
+
+    pub(super) fn consort(&self, arguments: &[&str]) -> Command {
+        let mut command = self.world.consort(arguments.iter().copied());
+        command.env("PATH", self.path());
+        command
+    }
+
+    pub(super) fn ran(&self, arguments: &[&str]) -> Ran {
+        self.world.ran(&mut self.consort(arguments))
+    }
+
+    /// `consort run` with this task, to its end.
+    pub(super) fn run(&self, task: &str) -> Ran {
+        self.ran(&["run", task])
+    }
+
+    /// What a command prints as JSON.
+    pub(super) fn json(&self, arguments: &[&str]) -> Value {
+        let ran = self.ran(&[arguments, &["--json"]].concat());
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {ran}"))
+    }
+
+    /// Starts a run and leaves it running; its number.
+    pub(super) fn detach(&self, arguments: &[&str]) -> String {
+        let run = self.json(&[&["run", "--detach"], arguments].concat());
+        run["run"]["number"].to_string()
+    }
+
+    /// A run as it is now.
+    pub(super) fn show(&self, number: &str) -> Value {
+        self.json(&["runs", "show", number])["run"].clone()
+    }
+
+    pub(super) fn state(&self, number: &str) -> String {
+        self.show(number)["state"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits for the end of a run.
+    pub(super) fn ended(&self, number: &str) -> Value {
+        until("the run ends", || self.show(number), |run| !run["ended_at"].is_null())
+    }
+
+    /// All runs, the newest first.
+    pub(super) fn list(&self) -> Vec<Value> {
+        self.json(&["runs", "list", "-n", "1000"])["items"].as_array().unwrap().clone()
+    }
+
+    pub(super) fn set(&self, key: &str, value: &str) {
+        let ran = self.ran(&["config", "set", key, value]);
+        assert_eq!(ran.code, 0, "{ran}");
+        // What loosens protection takes a word.
+        self.ran(&["config", "accept"]);
+        let shown = self.ran(&["config", "get", key]);
+        assert!(shown.code == 0 && !shown.stderr.contains("not accepted"), "{shown}");
+    }
+
+    /// Starts a command that is not waited for.
+    pub(super) fn spawn(&self, arguments: &[&str]) -> Child {
+        let mut command = self.consort(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// How the stub was called, in the order of its calls.
+    pub(super) fn calls(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.world.home().join("calls")).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// Waits until the stub was called so often.
+    pub(super) fn called(&self, times: usize) -> Vec<Value> {
+        until("the stub is called", || self.calls(), |calls| calls.len() >= times)
+    }
+
+    /// The processes that stubs have started.
+    pub(super) fn children(&self) -> Vec<u32> {
+        let text = fs::read_to_string(self.world.home().join("children")).unwrap_or_default();
+        text.lines().filter_map(|line| line.parse().ok()).collect()
+    }
+
+    /// The receipts are whole, and the tables are what the journal says. Nothing may be running.
+    pub(super) fn is_sound(&self) {
+        let audit = self.ran(&["runs", "audit"]);
+        assert_eq!(audit.code, 0, "{audit}");
+        let verify = self.json(&["journal", "verify"]);
+        for check in ["missing", "differences", "integrity", "unknown"] {
+            assert_eq!(verify["journal"][check], serde_json::json!([]), "{check}: {verify}");
+        }
+        let (list, cost) = (self.list(), self.json(&["runs", "cost"])["items"].clone());
+        let rebuilt = self.ran(&["journal", "rebuild"]);
+        assert_eq!(rebuilt.code, 0, "{rebuilt}");
+        assert_eq!((self.list(), self.json(&["runs", "cost"])["items"].clone()), (list, cost));
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.ran(&["runs", "stop", "--all", "--now"]);
+        // Those that have left our sight on purpose.
+        for pid in self.children() {
+            if is_alive(pid) {
+                signal(pid, 9);
+            }
+        }
+    }
+}
+
+/// Whether a process is there and no zombie.
+pub(super) fn is_alive(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+pub(super) fn signal(pid: u32, signal: i32) {
+    let (pid, signal) =
+        (rustix::process::Pid::from_raw(pid as i32), rustix::process::Signal::from_named_raw(signal));
+    if let Some((pid, signal)) = pid.zip(signal) {
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+/// The parent of a process.
+pub(super) fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+}
+
+/// Processes whose environment names a run of this world.
+pub(super) fn of_runs(stage: &Stage) -> Vec<u32> {
+    let home = format!("HOME={}", stage.world.home().display());
+    let is_its = |pid: &u32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let variables: Vec<&[u8]> = environment.split(|byte| *byte == 0).collect();
+        variables.contains(&home.as_bytes()) && variables.iter().any(|one| one.starts_with(b"CONSORT_RUN="))
+    };
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(is_its).filter(|pid| is_alive(*pid)).collect()
+}

@@ -1,0 +1,119 @@
+//! Runs in worktrees of their own: what they did comes back, or is kept.
+
+use std::fs;
+use std::path::Path;
+
+use super::stage::Stage;
+
+fn stage() -> Stage {
+    let stage = Stage::new();
+    let project = stage.world.project();
+    fs::write(project.join("a.txt"), "a\n").unwrap();
+    fs::write(project.join("b.txt"), "b\n").unwrap();
+    fs::write(project.join(".gitignore"), ".env\n").unwrap();
+    fs::write(project.join(".env"), "SECRET=1\n").unwrap();
+    stage.world.git(&["add", "."]);
+    stage.world.git(&["commit", "-q", "-m", "files"]);
+    stage
+}
+
+fn read(stage: &Stage, file: &str) -> String {
+    fs::read_to_string(stage.world.project().join(file)).unwrap_or_default()
+}
+
+fn git(stage: &Stage, dir: &Path, arguments: &[&str]) -> String {
+    let output = stage.world.command("git").args(arguments).current_dir(dir).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn commits_and_changes_come_back() {
+    let stage = stage();
+    // What is not committed goes with it.
+    fs::write(stage.world.project().join("b.txt"), "mine\n").unwrap();
+    let ran = stage.ran(&[
+        "run",
+        "--worktree",
+        "{commit c.txt committed}{write a.txt changed}{write new.txt new}{say done}",
+    ]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "done\n"), "{ran}");
+    assert!(ran.stderr.contains("Merged"), "{ran}");
+    assert_eq!(
+        (read(&stage, "c.txt"), read(&stage, "a.txt"), read(&stage, "new.txt"), read(&stage, "b.txt")),
+        ("committed\n".into(), "changed\n".into(), "new\n".into(), "mine\n".into())
+    );
+    let cwd = stage.calls()[0]["cwd"].as_str().unwrap().to_owned();
+    assert_ne!(cwd, stage.world.project().display().to_string(), "it worked elsewhere");
+    assert!(!Path::new(&cwd).exists(), "what was merged is removed");
+    assert!(!git(&stage, &stage.world.project(), &["worktree", "list"]).contains("consort/run-"));
+    stage.is_sound();
+}
+
+#[test]
+fn what_conflicts_is_kept_and_named() {
+    let stage = stage();
+    let number =
+        stage.detach(&["--worktree", "{sleep 2}{commit a.txt theirs}{write b.txt theirs}{say done}"]);
+    stage.called(1);
+    fs::write(stage.world.project().join("a.txt"), "mine\n").unwrap();
+    let run = stage.ended(&number);
+    assert_eq!(run["state"], "done", "{run}");
+    let merge = run["merge"].as_str().unwrap();
+    assert!(
+        merge.contains("Not merged") && merge.contains("a.txt") && merge.contains("consort/run-"),
+        "{merge}"
+    );
+    assert_eq!(
+        (read(&stage, "a.txt"), read(&stage, "b.txt")),
+        ("mine\n".into(), "b\n".into()),
+        "all or nothing"
+    );
+    let tree = stage.calls()[0]["cwd"].as_str().unwrap().to_owned();
+    assert_eq!(fs::read_to_string(Path::new(&tree).join("b.txt")).unwrap(), "theirs\n");
+    let branch = merge.split("on branch ").nth(1).unwrap();
+    assert_eq!(git(&stage, &stage.world.project(), &["show", &format!("{branch}:a.txt")]), "theirs\n");
+}
+
+#[test]
+fn what_failed_is_not_merged_and_not_deleted() {
+    let stage = stage();
+    let ran = stage.ran(&["run", "--worktree", "{write a.txt half}{exit 1}"]);
+    assert_eq!(ran.code, 8, "{ran}");
+    assert_eq!(read(&stage, "a.txt"), "a\n");
+    let tree = stage.calls()[0]["cwd"].as_str().unwrap().to_owned();
+    assert_eq!(fs::read_to_string(Path::new(&tree).join("a.txt")).unwrap(), "half\n");
+    // One that changed nothing leaves nothing behind.
+    assert_eq!(stage.ran(&["run", "--worktree", "{say looked}"]).code, 0);
+    let tree = stage.calls()[1]["cwd"].as_str().unwrap().to_owned();
+    assert!(!Path::new(&tree).exists());
+}
+
+#[test]
+fn a_worktree_gets_what_it_needs() {
+    let stage = stage();
+    stage.set("dispatch.copy", ".env");
+    stage.set("dispatch.set_up", "cat .env > made-ready.txt");
+    let ran = stage.ran(&["run", "--worktree", "{sleep 0}{say done}"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    stage.set("dispatch.set_up", "echo no such luck; exit 4");
+    let ran = stage.ran(&["run", "--worktree", "{say never}"]);
+    assert!(ran.code == 8 && ran.stderr.contains("no such luck"), "{ran}");
+    assert_eq!(stage.calls().len(), 1);
+}
+
+/// Two at once: both come back.
+#[test]
+fn two_worktrees_do_not_hinder_one_another() {
+    let stage = stage();
+    let ran = stage.ran(&[
+        "runs",
+        "batch",
+        "--worktree",
+        "--stagger",
+        "0ms",
+        "{commit one.txt 1}{say one}",
+        "{commit two.txt 2}{say two}",
+    ]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!((read(&stage, "one.txt"), read(&stage, "two.txt")), ("1\n".into(), "2\n".into()), "{ran}");
+}
