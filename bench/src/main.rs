@@ -13,6 +13,7 @@ mod knowledge;
 mod mcp;
 mod messages;
 mod panes;
+mod runs;
 mod served;
 
 use std::fs::File;
@@ -36,6 +37,9 @@ use consort_sqlite::Access;
 use consort_sqlite::Store;
 
 fn main() {
+    if std::env::args_os().next().is_some_and(|name| Path::new(&name).ends_with(runs::CLI)) {
+        return runs::be_a_cli();
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [mode, home, sessions] = arguments.as_slice()
         && mode == WORKER
@@ -61,7 +65,8 @@ fn main() {
     }
     let rounds = if quick { 60 } else { 1_000 };
     // One part, where it is named; else all.
-    let parts = ["claims", "messages", "convergence", "mcp", "knowledge", "served", "disk", "panes", "hooks"];
+    let parts =
+        ["claims", "messages", "convergence", "mcp", "knowledge", "served", "disk", "panes", "runs", "hooks"];
     let is_wanted = |part: &str| has(part) || !parts.iter().any(|part| has(part));
     if is_wanted("claims") {
         claims::run(rounds, if quick { 100 } else { 10_000 });
@@ -86,6 +91,9 @@ fn main() {
     }
     if is_wanted("panes") {
         panes::run(if quick { 5 } else { 30 });
+    }
+    if is_wanted("runs") {
+        runs::run(rounds, if quick { 20_000 } else { 100_000 });
     }
     if !is_wanted("hooks") {
         return;
