@@ -295,6 +295,8 @@ impl Typing<'_> {
             // One that was at work before says nothing by being at work.
             let begins = self.purpose != Purpose::Nudge && look.reading.state == PaneState::Working;
             let seen = match look.composer.as_ref().map(|composer| composer.holds(text)) {
+                // Another view is being drawn, which says nothing.
+                None if !begins => continue,
                 Some(Holds::Nothing) => Some(Delivery::Delivered),
                 Some(Holds::Ours) | None => begins.then_some(Delivery::Delivered),
                 // The person types the next one already.
@@ -310,7 +312,7 @@ impl Typing<'_> {
 
     /// Presses Enter within a moment of a look that shows our text and nothing else.
     fn enter(&self, text: &str) -> Result<Entered, TerminalError> {
-        let (mut agreed, mut denied) = (Agreed::default(), 0);
+        let (mut agreed, mut denied, mut is_unseen) = (Agreed::default(), 0, false);
         for _ in 0..LOOKS {
             let look = self.look()?;
             let looked_at = self.writer.now();
@@ -337,8 +339,13 @@ impl Typing<'_> {
                 }
                 Some(Holds::Other) => Some(Entered::Refused(Refusal::Mixed)),
                 Some(Holds::Nothing) => Some(Entered::Emptied),
-                None => Some(Entered::Unseen),
+                None => {
+                    is_unseen = true;
+                    self.writer.pause(BEAT);
+                    continue;
+                }
             };
+            is_unseen = false;
             let is_late = seen.is_none() && denied == 0;
             if let Some(entered) = agreed.on(seen) {
                 return Ok(entered);
@@ -347,7 +354,7 @@ impl Typing<'_> {
                 self.writer.pause(BEAT);
             }
         }
-        Ok(Entered::Refused(Refusal::Busy))
+        Ok(if is_unseen { Entered::Unseen } else { Entered::Refused(Refusal::Busy) })
     }
 }
 

@@ -44,6 +44,8 @@ struct Program {
     looks: usize,
     /// At these looks its screen is caught while it is drawn.
     torn: Vec<usize>,
+    /// At these it shows nothing at all.
+    blank: Vec<usize>,
     shown: Vec<String>,
     /// When the person does what: types, or a dialog opens.
     events: Vec<(i64, Event)>,
@@ -100,6 +102,7 @@ impl PaneViewer for Fake {
         let screen = program.screen();
         let looks = program.looks;
         let is_torn = program.torn.contains(&looks);
+        let screen = if program.blank.contains(&looks) { String::new() } else { screen };
         program.shown.push(if is_torn { torn(&screen, looks) } else { screen });
         let at = program.shown.len().saturating_sub(1 + program.lag);
         let screen = program.shown[at].clone();
@@ -338,6 +341,17 @@ fn a_torn_screen_changes_nothing() {
                 "{torn:?} of {looks}"
             );
         }
+    }
+}
+
+/// One that changes to another view shows nothing for a while.
+#[test]
+fn a_blank_screen_after_enter_is_waited_for() {
+    let looks = deliver(Program::default()).1.looks;
+    for length in [1, 5, 25] {
+        let blank = (looks - 1..looks - 1 + length).collect();
+        let (delivery, program) = deliver(Program { blank, ..Program::default() });
+        assert_eq!((delivery, program.submitted.len()), (Delivery::Delivered, 1), "{length}");
     }
 }
 
