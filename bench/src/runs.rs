@@ -153,8 +153,6 @@ fn fill(home: &Home, count: usize) {
             parent: None,
             batch: None,
             follows: None,
-            task: None,
-            is_reviewed: false,
         };
         let usage = Usage {
             input: Some(1_000),
