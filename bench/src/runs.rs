@@ -48,9 +48,15 @@ pub(crate) fn run(rounds: usize, ledger_of: usize) {
     side_by_side();
 }
 
+/// By the clock that two processes share.
+#[expect(clippy::disallowed_methods, reason = "two processes are timed")]
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap()
+}
+
 /// Notes when it began, and works for as many tenths of a second as its prompt says.
 pub(crate) fn be_a_cli() {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let now = since_1970();
     if let Some(home) = std::env::var_os("CONSORT_HOME") {
         let _ = fs::write(Path::new(&home).join("began"), now.as_nanos().to_string());
     }
@@ -88,7 +94,7 @@ fn until_exec(rounds: usize) {
     let mut run = consort(&home, &["run", "--safety", "suggest", "--cli", CLI, "0"]);
     let began = home.dir.path().join("began");
     let mut one = || {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();
+        let since = since_1970().as_nanos();
         once(&mut run);
         let at: u128 = fs::read_to_string(&began).unwrap().parse().unwrap();
         Duration::from_nanos(at.saturating_sub(since) as u64)
