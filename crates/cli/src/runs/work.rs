@@ -116,6 +116,7 @@ impl Job<'_> {
             complaints: String::new(),
             half_line: String::new(),
             is_silent: false,
+            is_answered: false,
         };
         // One may tell it only at its end, which it may not live to see.
         if let Some(session) = session {
@@ -261,6 +262,10 @@ impl Job<'_> {
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(RunState::Timeout);
         }
+        // What is spent is spent, and the answer is there.
+        if hearing.is_answered {
+            return None;
+        }
         let used = self.usage(&hearing.progress);
         if self.work.token_budget.zip(used.tokens()).is_some_and(|(most, used)| used >= most) {
             self.note("it has used all of its tokens");
@@ -325,6 +330,11 @@ impl Job<'_> {
 impl Job<'_> {
     /// Takes in what a worker has told.
     fn take(&mut self, hearing: &mut Hearing, event: WorkerEvent) {
+        hearing.is_answered = match event {
+            WorkerEvent::Result(_) => true,
+            WorkerEvent::Turn | WorkerEvent::ToolBegins { .. } => false,
+            _ => hearing.is_answered,
+        };
         hearing.progress.hear(&event);
         let now = self.now();
         self.log.tell(now, Told::Event(event));
@@ -339,4 +349,6 @@ struct Hearing {
     /// What was said on standard error since the last end of a line.
     half_line: String,
     is_silent: bool,
+    /// It has told its result, and nothing since: it is about to end.
+    is_answered: bool,
 }
