@@ -56,10 +56,9 @@ impl App {
         // One transaction: those that meet the limit together would all get the same place.
         let tx = self.engine.write()?;
         let record = open_run(&*tx, id)?;
-        let is_before = |run: &&RunRecord| {
-            run.id != id && run.spec.cli == record.spec.cli && run.parked_until >= Some(until)
-        };
-        let until = staggered(until, tx.open_runs()?.iter().filter(is_before).count(), STAGGER);
+        let open = tx.open_runs()?;
+        let others = open.iter().filter(|run| run.id != id && run.spec.cli == record.spec.cli);
+        let until = staggered(until, others.filter_map(|run| run.parked_until).collect(), STAGGER);
         let parked = DispatchChange::Parked { run: id, number: record.number, until, why: why.to_owned() };
         let changes = changes(&*self.host, &*tx, &record, parked, None)?;
         Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
