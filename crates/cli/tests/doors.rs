@@ -37,6 +37,9 @@ const PANES: Way = Not("terminals of this machine, for who is at it or opened th
 /// It is about files that are the person's and the project's.
 const ROLES: Way = Not("a run names a role; what it is stands in files");
 
+/// Agents have `run` and `runs`; the rest is for who pays.
+const RUNS: Way = Not("runs are started and read by the person and by agents, not by pages");
+
 /// Every command, with its tool and its route.
 const DOORS: &[(&str, Way, Way)] = &[
     ("agent handoff", By("handoff", "agent"), By("GET", "agent/handoff/Raven")),
@@ -121,6 +124,20 @@ const DOORS: &[(&str, Way, Way)] = &[
     ("roles set", SET_UP, SET_UP),
     ("roles show", ROLES, ROLES),
     ("roles validate", ROLES, ROLES),
+    ("run", By("run", "task"), RUNS),
+    ("runs attach", By("runs", "wait"), RUNS),
+    ("runs audit", RUNS, RUNS),
+    ("runs batch", RUNS, RUNS),
+    ("runs chain", RUNS, RUNS),
+    ("runs cost", RUNS, RUNS),
+    ("runs list", By("runs", ""), RUNS),
+    ("runs logs", RUNS, RUNS),
+    ("runs reset", SET_UP, SET_UP),
+    ("runs resume", RUNS, RUNS),
+    ("runs retry", RUNS, RUNS),
+    ("runs show", By("runs", "run"), RUNS),
+    ("runs stop", By("runs", "stop"), RUNS),
+    ("runs supervise", SET_UP, SET_UP),
     ("send", By("send", "to"), By("POST", "send")),
     ("serve", SET_UP, SET_UP),
     ("shield", SET_UP, SET_UP),

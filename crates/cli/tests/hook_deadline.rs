@@ -172,7 +172,7 @@ fn a_crash_is_silent_and_exits_with_zero() {
     }
     // Too little memory to read the payload, and too little stack.
     let payload = json!({ "session_id": "s2", "cwd": "/", "prompt": "x".repeat(60 << 20) }).to_string();
-    for limit in ["-v 40000", "-s 24"] {
+    for limit in ["-v 58000", "-s 24"] {
         let mut hook = world.command("sh");
         let script = format!("ulimit {limit}; exec \"$0\" hook claude PreToolUse");
         hook.args(["-c", &script, env!("CARGO_BIN_EXE_consort")]);

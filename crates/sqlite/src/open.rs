@@ -292,6 +292,10 @@ pub(crate) fn keep_short(connection: &Connection, is_forgetting: bool) -> bool {
     let is_due = FRAMES.replace(0) >= LONGEST_WAL || is_forgetting;
     if is_due {
         IN_A_HURRY.set(!is_forgetting);
+        // Pages keep old bytes where they have room.
+        if is_forgetting {
+            let _ = connection.execute_batch("VACUUM");
+        }
         let _ = connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::TRUNCATE);
         IN_A_HURRY.set(false);
     }
