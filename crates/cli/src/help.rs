@@ -13,7 +13,7 @@ Everyday:
   chat <agent>
   reserve <path…>       keep others from writing files
   release [path…]       give up what you reserved
-  explain <path>        who has it, may you write it; or -- '<command>'
+  explain <path>        may you write it; or -- '<command>'
   wait <path>           until it is free; or --idle <agent>
   task                  list, next, claim, done, drop
   open <cli>            an agent in a pane
@@ -22,7 +22,7 @@ Everyday:
   status, up            overview; live view
 Groups:
   holds                 list, contest, override, restore
-  radar                 list, show, history, topics, merges
+  radar                 list, show, history, …
   pane                  list, screen, attach, close, …
   agent                 join, leave, rename, handoff, suggest
   know                  search, show, add, query, …

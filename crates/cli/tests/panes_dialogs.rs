@@ -161,16 +161,6 @@ fn a_plan_of_codex_is_its_users_to_approve() {
 }
 
 #[test]
-fn a_plan_of_opencode_is_its_users_to_approve() {
-    let model = StubModel::start([]);
-    let world = world_of("opencode", &model).with("OPENCODE_EXPERIMENTAL_PLAN_MODE", "1");
-    let stage = Stage::open_in(world, model, "opencode", SIZE, &["--agent", "plan"]);
-    stage.is("ready", IDLE);
-    let plan = Step::Use { tool: "plan_exit".into(), input: json!({}) };
-    plans(&stage, &[plan, Step::say("Well.")], (None, "pproved"));
-}
-
-#[test]
 fn codex() {
     let own = ["-c", "features.default_mode_request_user_input=true"];
     let stage = Stage::open_with("codex", SIZE, &own);
