@@ -14,6 +14,7 @@ use super::watcher::WatchedPane;
 use super::watcher::Watcher;
 use crate::error::CommandError;
 use crate::notify;
+use crate::runs::orphans;
 use crate::world::Opened;
 
 /// How long a CLI's own way has to bring mail before anything is typed.
@@ -28,6 +29,7 @@ pub(super) type Due = Vec<(String, Typeable)>;
 impl Watcher<'_> {
     /// Does what is due after a look.
     pub(crate) fn act(&mut self, opened: &mut Opened) -> Result<(), CommandError> {
+        orphans::reap(&self.world.paths, &mut opened.app)?;
         let now = self.now();
         for (_, pane) in self.panes_mut().filter(|(_, pane)| pane.typed.is_typing()) {
             pane.watched.note_typing(now);

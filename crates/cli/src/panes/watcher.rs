@@ -52,7 +52,7 @@ const AWAY: i64 = 10 * Timestamp::MINUTE;
 
 /// Looks at panes. Whether it also acts is a matter of the role.
 pub(crate) struct Watcher<'w> {
-    world: &'w World,
+    pub(super) world: &'w World,
     pub(crate) tmux: Tmux,
     machine: Machine,
     /// By CLI, and when they were read.

@@ -16,9 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Looks for such runs.
 pub(crate) fn reap(paths: &Paths, app: &mut App) -> Result<Vec<RunRecord>, CommandError> {
-    let interrupted = app.interrupt_dead_runs()?;
     let machine = Machine::new(&paths.data);
-    for run in &interrupted {
+    let end = |run: &RunRecord| {
         let (_, left) = consort_host::end_orphans(&machine, &run.id.to_string(), PATIENCE);
         for process in left {
             output::note(format_args!(
@@ -26,6 +25,6 @@ pub(crate) fn reap(paths: &Paths, app: &mut App) -> Result<Vec<RunRecord>, Comma
                 process.pid, process.program, run.number
             ));
         }
-    }
-    Ok(interrupted)
+    };
+    Ok(app.interrupt_dead_runs(&end)?)
 }

@@ -129,6 +129,8 @@ fn hand_over(world: &World, run: &RunRecord, task: &str, work: &Work) -> Result<
     let mut said = [0; TAKEN.len()];
     let heard = supervisor.stdout.take().map(|mut stdout| stdout.read_exact(&mut said));
     if heard.is_some_and(|heard| heard.is_ok()) {
+        // A server outlives it, and would keep what is left of it.
+        std::thread::spawn(move || supervisor.wait());
         return Ok(());
     }
     let exit = supervisor.wait().map_err(cannot)?;

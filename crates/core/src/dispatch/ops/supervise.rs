@@ -98,9 +98,12 @@ impl App {
         self.change_run(id, &ended, Some(result))
     }
 
-    /// Ends the runs whose owner is gone, and returns them: what their workers have left
-    /// behind is to be ended too.
-    pub fn interrupt_dead_runs(&mut self) -> Result<Vec<RunRecord>, DispatchError> {
+    /// Ends the runs whose owner is gone, and returns them. What their workers have left behind
+    /// is ended first: once a run has ended, nobody looks any more.
+    pub fn interrupt_dead_runs(
+        &mut self,
+        end_orphans: &dyn Fn(&RunRecord),
+    ) -> Result<Vec<RunRecord>, DispatchError> {
         let open = self.engine.read()?.open_runs()?;
         let is_dead = |run: &RunRecord| {
             self.host.is_here(&run.owner.machine) && !self.host.is_alive(&run.owner.process)
@@ -108,6 +111,7 @@ impl App {
         let dead: Vec<RunRecord> = open.into_iter().filter(|run| is_dead(run)).collect();
         let mut ended = Vec::new();
         for run in dead {
+            end_orphans(&run);
             let end = RunEnd::bare(RunState::Interrupted);
             // A supervisor may have taken it over or ended it meanwhile.
             let owner = run.owner.clone();
