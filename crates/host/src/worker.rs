@@ -4,7 +4,7 @@
 //! The supervisor inherits whatever its worker leaves behind (it is a *subreaper*), so that
 //! nothing of the tree gets out of its sight while it lives. If the supervisor itself is
 //! killed, the kernel ends the worker; what that had started is found by [`RUN`] in its
-//! environment, by whoever looks next.
+//! environment by the next command that looks for it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -103,10 +103,6 @@ impl Worker {
         Ok(Self { pid, exit: None })
     }
 
-    pub fn pid(&self) -> u32 {
-        self.pid.as_raw_nonzero().get() as u32
-    }
-
     /// How it has ended, if it has. Orphans of it that have ended are laid to rest too.
     pub fn exit(&mut self) -> Option<&WorkerExit> {
         while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
@@ -170,9 +166,9 @@ impl Worker {
     }
 }
 
-/// Ends the processes that a run has left behind whose supervisor is gone: those that have
-/// its id in their environment, and were there before. How many there were, and which live on.
-pub fn end_orphans(machine: &Machine, run: &str, patience: Duration) -> (usize, Vec<Process>) {
+/// Ends the processes that a run has left behind whose supervisor is gone: those that have its
+/// id in their environment. Returns those that live on.
+pub fn end_orphans(machine: &Machine, run: &str, patience: Duration) -> Vec<Process> {
     let find = || -> Vec<Process> {
         let is_its = |process: &Process| {
             let environment = process::read_proc(process.pid, "environ").unwrap_or_default();
@@ -181,15 +177,14 @@ pub fn end_orphans(machine: &Machine, run: &str, patience: Duration) -> (usize, 
         };
         machine.all().into_iter().filter(is_its).collect()
     };
-    let (found, start) = (find(), Instant::now());
-    let mut left = found.clone();
+    let (mut left, start) = (find(), Instant::now());
     while !left.is_empty() && start.elapsed() < patience + FORCED {
         let how = if start.elapsed() < patience { Signal::TERM } else { Signal::KILL };
         left.iter().for_each(|process| signal(machine, process, how));
         std::thread::sleep(BEAT * 5);
         left = find();
     }
-    (found.len(), left)
+    left
 }
 
 /// An id that was given to another since is not ours to end.

@@ -18,8 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) fn reap(paths: &Paths, app: &mut App) -> Result<Vec<RunRecord>, CommandError> {
     let machine = Machine::new(&paths.data);
     let end = |run: &RunRecord| {
-        let (_, left) = consort_host::end_orphans(&machine, &run.id.to_string(), PATIENCE);
-        for process in left {
+        for process in consort_host::end_orphans(&machine, &run.id.to_string(), PATIENCE) {
             output::note(format_args!(
                 "Warning: process {} ({}) of run {} cannot be ended",
                 process.pid, process.program, run.number

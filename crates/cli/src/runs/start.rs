@@ -89,8 +89,9 @@ pub(crate) fn start(
         batch: wanted.batch.clone(),
         follows: wanted.follows,
         limits: limits.clone(),
+        own_gate: None,
     };
-    ask_gate(&opened.config, &request)?;
+    let request = RunRequest { own_gate: ask_gate(&opened.config, &request), ..request };
     let run = opened.app.ask_run(&request)?;
     let work = Work {
         caps: limits.caps,
@@ -205,11 +206,11 @@ fn limits(config: &Config, role: &Role, wanted: &Wanted) -> DispatchLimits {
     }
 }
 
-/// Asks the person's own gate, if there is one.
-fn ask_gate(config: &Config, request: &RunRequest) -> Result<(), CommandError> {
+/// What the person's own gate says against a run, if there is one and it does.
+fn ask_gate(config: &Config, request: &RunRequest) -> Option<Refusal> {
     let command = config.get("dispatch.gate");
     if command.is_empty() {
-        return Ok(());
+        return None;
     }
     let asked = json!({
         "task": request.task, "role": request.role, "cli": request.cli, "model": request.model,
@@ -219,11 +220,11 @@ fn ask_gate(config: &Config, request: &RunRequest) -> Result<(), CommandError> {
     let (is_allowed, said) =
         consort_host::ask_gate(command, &request.cwd, asked.to_string().as_bytes(), GATE);
     if is_allowed {
-        return Ok(());
+        return None;
     }
     let why = said.lines().next().filter(|line| !line.trim().is_empty());
     let why =
         why.map_or_else(|| "it did not say why".to_owned(), |why| consort_core::text::foreign(why, 200));
     let hint = "it is the command in `dispatch.gate`".to_owned();
-    Err(consort_core::dispatch::DispatchError::Refused(Refusal { gate: "yours", why, hint }).into())
+    Some(Refusal { gate: "yours", why, hint })
 }

@@ -47,7 +47,7 @@ pub(super) const TAKEN: &[u8] = b"taken\n";
 /// Supervises a run to its end.
 pub(crate) fn run(world: &World, id: &str) -> CommandResult {
     let id = ChangeId::parse(id).ok_or_else(|| DispatchError::NoSuchRun { name: id.to_owned() })?;
-    // The terminal and the signals of whoever asked for it are none of its business.
+    // Ctrl-C in the terminal where the run was asked for does not reach it.
     let _ = rustix::process::setsid();
     let run = world.app().start_run(id)?;
     say_taken();
@@ -59,7 +59,7 @@ pub(crate) fn run(world: &World, id: &str) -> CommandResult {
     record(world, id, &dir, ended)
 }
 
-/// Tells whoever has started it that the run is its own now; see `start::hand_over`.
+/// Tells the process that has started it that the run is its own now; see `start::hand_over`.
 fn say_taken() {
     let _ = std::io::stdout().write_all(TAKEN).and_then(|()| std::io::stdout().flush());
     // Nobody reads on.

@@ -316,6 +316,10 @@ impl Job<'_> {
                         self.take(hearing, event);
                     }
                 }
+                // A line without an end is of no CLI that we know.
+                if hearing.half_line.len() > COMPLAINTS {
+                    hearing.half_line.clear();
+                }
                 hearing.complaints.push_str(&part);
                 let cut = hearing.complaints.len().saturating_sub(COMPLAINTS);
                 let cut = (cut..).find(|at| hearing.complaints.is_char_boundary(*at)).unwrap_or(0);

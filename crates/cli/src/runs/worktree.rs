@@ -64,7 +64,10 @@ impl Tree {
         if let Some(set_up) = made.set_up.filter(|set_up| set_up.end != SetUpEnd::Done) {
             return Err(CommandError::user(
                 format!("the set-up command failed: {}", text::foreign(set_up.output.trim(), 300)),
-                "it is the command in `dispatch.set_up`",
+                format!(
+                    "it is the command in `dispatch.set_up`; its worktree is {}",
+                    made.tree.path.display()
+                ),
             ));
         }
         notes.push(format!("works in {} on {branch}", made.tree.path.display()));

@@ -3,6 +3,7 @@
 use super::RunEnd;
 use super::RunRecord;
 use super::RunState;
+use crate::secrets::redacted;
 use crate::text;
 
 /// How much of a result its starter is told.
@@ -21,7 +22,7 @@ pub(super) fn ended(run: &RunRecord, end: &RunEnd, result: &str) -> String {
     if !result.trim().is_empty() {
         told.push_str(&format!(
             ".\nIts result:\n{}",
-            text::printable(&result.trim().chars().take(RESULT).collect::<String>())
+            text::printable(&redacted(&result.trim().chars().take(RESULT).collect::<String>()))
         ));
     }
     told

@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Attach(again::AttachArgs),
     /// Check that the receipts of all runs are as they were
     Audit(audit::Args),
-    /// Begin the list anew
+    /// Stop listing the runs that have ended
     Reset(reset::Args),
     /// Say what runs have cost
     Cost(cost::Args),

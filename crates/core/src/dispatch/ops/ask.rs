@@ -28,6 +28,7 @@ use crate::presence::AgentName;
 use crate::presence::Caller;
 use crate::presence::CallerFacts;
 use crate::project::ProjectId;
+use crate::secrets::redacted;
 use crate::text;
 
 /// A run that is wanted.
@@ -48,6 +49,8 @@ pub struct RunRequest {
     pub batch: Option<String>,
     pub follows: Option<ChangeId>,
     pub limits: DispatchLimits,
+    /// What the person's own gate says against it.
+    pub own_gate: Option<Refusal>,
 }
 
 /// How many of the latest runs gates look at.
@@ -84,8 +87,11 @@ impl App {
         };
         let wish =
             Wish { task: &request.task, role: &request.role, cli: &request.cli, safety: request.safety };
-        let title = text::one_line(request.task.trim().lines().next().unwrap_or_default(), TITLE);
-        let reserved = match gates::check(&facts, &wish) {
+        let title = redacted(&text::one_line(request.task.trim().lines().next().unwrap_or_default(), TITLE));
+        let reserved = match gates::check(&facts, &wish).and_then(|passed| match &request.own_gate {
+            Some(refusal) => Err(refusal.clone()),
+            None => Ok(passed),
+        }) {
             Ok(reservation) => reservation.amount,
             Err(refusal) => {
                 let changes = vec![refused(&refusal, title)];
