@@ -1,0 +1,424 @@
+//! The state of the screen.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use consort_core::Timestamp;
+use ratatui_core::layout::Rect;
+
+use crate::Confirmed;
+use crate::Data;
+use crate::Effect;
+use crate::Interest;
+use crate::LineEdit;
+
+/// A part of the screen, by the digit that opens it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Panel {
+    #[default]
+    Agents,
+    Messages,
+    Tasks,
+    Reservations,
+    Radar,
+    Runs,
+    Knowledge,
+    Settings,
+    Feed,
+}
+
+impl Panel {
+    pub const ALL: [Self; 9] = [
+        Self::Agents,
+        Self::Messages,
+        Self::Tasks,
+        Self::Reservations,
+        Self::Radar,
+        Self::Runs,
+        Self::Knowledge,
+        Self::Settings,
+        Self::Feed,
+    ];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Agents => "Agents",
+            Self::Messages => "Messages",
+            Self::Tasks => "Tasks",
+            Self::Reservations => "Reserved",
+            Self::Radar => "Radar",
+            Self::Runs => "Runs",
+            Self::Knowledge => "Knowledge",
+            Self::Settings => "Settings",
+            Self::Feed => "Feed",
+        }
+    }
+
+    /// Where there is little room.
+    pub(crate) fn short_title(self) -> &'static str {
+        match self {
+            Self::Messages => "Msgs",
+            Self::Reservations => "Resv",
+            Self::Knowledge => "Know",
+            Self::Settings => "Set",
+            panel => panel.title(),
+        }
+    }
+
+    /// Its place, from 0.
+    pub fn index(self) -> usize {
+        Self::ALL.iter().position(|panel| *panel == self).unwrap_or(0)
+    }
+
+    pub(crate) fn after(self, steps: isize) -> Self {
+        let count = Self::ALL.len() as isize;
+        Self::ALL[(self.index() as isize + steps).rem_euclid(count) as usize]
+    }
+}
+
+/// A tab about one agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DetailTab {
+    #[default]
+    Activity,
+    Pane,
+    Messages,
+    Diff,
+    Work,
+    Run,
+    Handoff,
+}
+
+impl DetailTab {
+    pub const ALL: [Self; 7] =
+        [Self::Activity, Self::Pane, Self::Messages, Self::Diff, Self::Work, Self::Run, Self::Handoff];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Activity => "Activity",
+            Self::Pane => "Pane",
+            Self::Messages => "Messages",
+            Self::Diff => "Diff",
+            Self::Work => "Work",
+            Self::Run => "Run",
+            Self::Handoff => "Handoff",
+        }
+    }
+
+    pub fn index(self) -> usize {
+        Self::ALL.iter().position(|tab| *tab == self).unwrap_or(0)
+    }
+}
+
+/// A tab of the messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ChatTab {
+    #[default]
+    Agents,
+    With(String),
+    All,
+}
+
+/// Where keys go that are not typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Focus {
+    /// What needs the person.
+    Queue,
+    #[default]
+    Main,
+}
+
+/// By what agents are sorted within their group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    #[default]
+    Attention,
+    Name,
+    Age,
+    Lines,
+}
+
+impl Sort {
+    pub const ALL: [Self; 4] = [Self::Attention, Self::Name, Self::Age, Self::Lines];
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Attention => "who needs you",
+            Self::Name => "name",
+            Self::Age => "last active",
+            Self::Lines => "lines changed",
+        }
+    }
+}
+
+/// What an input line is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// An answer to an item of the queue, by its key; and what was given to the first of several
+    /// questions.
+    Answer {
+        item: String,
+        given: Vec<String>,
+    },
+    Message(String),
+    Reply {
+        to: String,
+        called: String,
+    },
+    Broadcast,
+    Filter,
+    Command,
+    /// A task for a run.
+    Run,
+    /// The first prompt of an agent in a pane.
+    Open(String),
+    /// A question to the knowledge.
+    Ask,
+    /// A new value for a setting, and what it is now.
+    Set {
+        key: String,
+        now: String,
+    },
+    /// The word that confirms something.
+    Word {
+        word: String,
+        confirmed: Confirmed,
+    },
+}
+
+/// A line that is typed, and what for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    pub purpose: Purpose,
+    pub line: LineEdit,
+}
+
+/// What lies over the panels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Overlay {
+    Help {
+        scroll: usize,
+    },
+    /// What a command has printed.
+    Page {
+        title: String,
+        lines: Vec<String>,
+        scroll: usize,
+    },
+    /// Whether it is meant: `y` or not.
+    Confirm {
+        what: String,
+        effect: Effect,
+    },
+    Choose {
+        title: String,
+        options: Vec<(String, Choice)>,
+        at: usize,
+    },
+}
+
+/// What is chosen from a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    NewRun,
+    OpenPane(String),
+    /// Hands the work of the first over to the second.
+    HandOver {
+        from: String,
+        to: String,
+    },
+    /// Proposes a task to an agent.
+    Assign {
+        task: Box<crate::Task>,
+        to: String,
+    },
+    /// Writes to an agent.
+    Write(String),
+    /// Writes to two.
+    WriteBoth(String, String),
+    Override {
+        path: String,
+        worktree: String,
+    },
+    Release {
+        path: String,
+        worktree: String,
+    },
+    Show(Vec<String>),
+    /// Takes an item from the queue.
+    Hide(String),
+    Nothing,
+}
+
+/// What `u` takes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undo {
+    pub what: String,
+    pub how: TakeBack,
+}
+
+/// How it is taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TakeBack {
+    Pinned(BTreeSet<String>),
+    Muted(BTreeSet<String>),
+    Sort(Sort),
+    Scope(Option<String>),
+    /// What was typed and came to nothing.
+    Typed(Box<Input>),
+    Effect(Effect),
+}
+
+/// A line that is shown for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toast {
+    pub text: String,
+    pub is_error: bool,
+    pub at: Timestamp,
+}
+
+/// What a click means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Panel(Panel),
+    Item(usize),
+    /// An option of the selected item.
+    Option(usize),
+    Agent(String),
+    Row(usize),
+    DetailTab(DetailTab),
+    Detail,
+    Chat(ChatTab),
+    InputLine,
+    Choice(usize),
+}
+
+/// How the screen looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Senses {
+    pub has_colour: bool,
+    pub is_light: bool,
+}
+
+/// All that the screen knows.
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub data: Data,
+    pub now: Timestamp,
+    pub size: (u16, u16),
+    pub senses: Senses,
+    /// The project it was started in.
+    pub project: String,
+    /// The project whose agents are shown; all without one.
+    pub scope: Option<String>,
+    /// The agent CLIs that can be opened.
+    pub clis: Vec<String>,
+    /// What to do where nobody is here.
+    pub hint: String,
+    pub panel: Panel,
+    pub focus: Focus,
+    /// The selected item of the queue, by its key.
+    pub item: Option<String>,
+    /// The selected agent, by its key.
+    pub agent: Option<String>,
+    /// The selected row of each other panel.
+    pub rows: [usize; 9],
+    pub tab: DetailTab,
+    /// Whether the detail fills the panel.
+    pub is_detail_open: bool,
+    /// Lines scrolled back or forth in the detail, and in a chat.
+    pub scroll: usize,
+    pub chat: ChatTab,
+    pub input: Option<Input>,
+    pub overlay: Option<Overlay>,
+    pub toast: Option<Toast>,
+    pub trouble: Option<String>,
+    pub filter: String,
+    /// The agent whose entries the feed shows; all without one.
+    pub feed_of: Option<String>,
+    pub sort: Sort,
+    pub pinned: BTreeSet<String>,
+    pub muted: BTreeSet<String>,
+    pub undo: Vec<Undo>,
+    /// Where to go back to once the last run has ended.
+    pub came_from: Option<Panel>,
+    /// Whether one was seen to run since then.
+    pub saw_run: bool,
+    /// When each item that needs somebody came up, by its key.
+    pub appeared: BTreeMap<String, Timestamp>,
+    /// Items that were answered just now, and when: by key.
+    pub answered: BTreeMap<String, Timestamp>,
+    /// Items that were dealt with, by key.
+    pub dismissed: BTreeSet<String>,
+    pub interest: Interest,
+    /// What can be clicked, as it was drawn last; the last one on top.
+    pub targets: Vec<(Rect, Target)>,
+    /// For the words that confirm something.
+    pub seed: u64,
+    /// Whether anything has been gathered yet.
+    pub is_loaded: bool,
+    pub is_over: bool,
+}
+
+impl Model {
+    /// A screen in this project, of this size, without anything in it.
+    pub fn new(project: &str, size: (u16, u16), now: Timestamp, seed: u64) -> Self {
+        Self {
+            data: Data::default(),
+            now,
+            size,
+            senses: Senses { has_colour: true, is_light: false },
+            project: project.to_owned(),
+            scope: Some(project.to_owned()),
+            clis: Vec::new(),
+            hint: String::new(),
+            panel: Panel::Agents,
+            focus: Focus::Main,
+            item: None,
+            agent: None,
+            rows: [0; 9],
+            tab: DetailTab::Activity,
+            is_detail_open: false,
+            scroll: 0,
+            chat: ChatTab::Agents,
+            input: None,
+            overlay: None,
+            toast: None,
+            trouble: None,
+            filter: String::new(),
+            feed_of: None,
+            sort: Sort::Attention,
+            pinned: BTreeSet::new(),
+            muted: BTreeSet::new(),
+            undo: Vec::new(),
+            came_from: None,
+            saw_run: false,
+            appeared: BTreeMap::new(),
+            answered: BTreeMap::new(),
+            dismissed: BTreeSet::new(),
+            interest: Interest::default(),
+            targets: Vec::new(),
+            seed,
+            is_loaded: false,
+            is_over: false,
+        }
+    }
+
+    /// Whether the detail stands beside the list.
+    pub fn is_wide(&self) -> bool {
+        self.size.0 >= 110
+    }
+
+    /// The row that is selected in the panel.
+    pub(crate) fn row(&self) -> usize {
+        self.rows[self.panel.index()]
+    }
+
+    pub(crate) fn say(&mut self, text: impl Into<String>) {
+        self.toast = Some(Toast { text: text.into(), is_error: false, at: self.now });
+    }
+
+    pub(crate) fn complain(&mut self, text: impl Into<String>) {
+        self.toast = Some(Toast { text: text.into(), is_error: true, at: self.now });
+    }
+}

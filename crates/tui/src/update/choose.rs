@@ -1,0 +1,141 @@
+//! Lists from which something is chosen: what to start, whom to give work to, what to do about
+//! a contest.
+
+use consort_core::presence::Status;
+use consort_core::text;
+
+use super::actions;
+use super::run;
+use super::typing;
+use crate::About;
+use crate::Choice;
+use crate::Confirmed;
+use crate::Effect;
+use crate::Errand;
+use crate::Item;
+use crate::ItemKind;
+use crate::Model;
+use crate::Overlay;
+use crate::Purpose;
+
+fn choose(model: &mut Model, title: String, options: Vec<(String, Choice)>) {
+    model.overlay = Some(Overlay::Choose { title, options, at: 0 });
+}
+
+/// What can be started.
+pub(super) fn new(model: &mut Model) {
+    let mut options = vec![("a run: a task without a terminal".to_owned(), Choice::NewRun)];
+    let panes = model.clis.iter().map(|cli| (format!("{cli} in a pane"), Choice::OpenPane(cli.clone())));
+    options.extend(panes);
+    choose(model, "Start".into(), options);
+}
+
+/// The agents that could take something over.
+fn others(model: &Model, but: &str) -> Vec<String> {
+    let agents = model.data.agents.iter().filter(|agent| agent.status != Status::Gone && agent.name != but);
+    agents.map(|agent| agent.name.clone()).collect()
+}
+
+/// To whom the work of the selected agent goes.
+pub(super) fn hand_over(model: &mut Model) {
+    let Some(from) = actions::meant_agent(model) else {
+        model.say("Select an agent first.");
+        return;
+    };
+    let others = others(model, &from);
+    if others.is_empty() {
+        model.say(format!("Nobody else is here to take over from {from}."));
+        return;
+    }
+    let choice = |to: String| (to.clone(), Choice::HandOver { from: from.clone(), to });
+    let options = others.into_iter().map(choice).collect();
+    choose(model, format!("Hand the work of {from} over to"), options);
+}
+
+/// To whom the selected task is proposed.
+pub(super) fn assign(model: &mut Model) {
+    let Some(task) = model.tasks().get(model.row()).map(|task| (*task).clone()) else { return };
+    if task.state == crate::TaskState::Done {
+        model.say(format!("{} is done.", task.id));
+        return;
+    }
+    let others = others(model, task.who.as_deref().unwrap_or_default());
+    if others.is_empty() {
+        model.say("Nobody is here to take it.");
+        return;
+    }
+    let title = format!("Propose {} to", task.id);
+    let choice = |to: String| (to.clone(), Choice::Assign { task: Box::new(task.clone()), to });
+    let options = others.into_iter().map(choice).collect();
+    choose(model, title, options);
+}
+
+/// What can be done about a contest or a collision.
+pub(super) fn about_item(model: &mut Model, item: &Item) {
+    let mut options = Vec::new();
+    match (&item.kind, &item.about) {
+        (ItemKind::Contest, About::Reservation { path, worktree }) => {
+            let (path, worktree) = (path.clone(), worktree.clone());
+            options.push((format!("write to {}, who has it", item.agent), Choice::Write(item.agent.clone())));
+            let release = Choice::Release { path: path.clone(), worktree: worktree.clone() };
+            options.push((format!("release it from {}: it is free to take (asks)", item.agent), release));
+            options.push((
+                "let everyone write it for 10 minutes (asks)".into(),
+                Choice::Override { path, worktree },
+            ));
+            options.push(("wait: it is decided by itself".into(), Choice::Nothing));
+        }
+        (_, About::Pair { other, number }) => {
+            let both = Choice::WriteBoth(item.agent.clone(), other.clone());
+            options.push((format!("write to {} and {other}", item.agent), both));
+            let show = ["radar", "show", &number.to_string()].map(str::to_owned).to_vec();
+            options.push(("show why".into(), Choice::Show(show)));
+            options.push(("hide it".into(), Choice::Hide(item.key.clone())));
+        }
+        _ => return,
+    }
+    choose(model, text::one_line(&item.text, 70), options);
+}
+
+/// Does what was chosen.
+pub(super) fn chosen(model: &mut Model, choice: Choice) -> Vec<Effect> {
+    match choice {
+        Choice::NewRun => typing::begin(model, Purpose::Run),
+        Choice::OpenPane(cli) => typing::begin(model, Purpose::Open(cli)),
+        Choice::HandOver { from, to } => {
+            let what = format!(
+                "Hand the work of {from} over to {to}? {to} gets a message with all that is known of it; \
+                 {from} goes on until you stop it."
+            );
+            let effect = Effect::Run(Errand::new(["agent", "handoff", &from, "--to", &to]));
+            model.overlay = Some(Overlay::Confirm { what, effect });
+        }
+        Choice::Assign { task, to } => {
+            let words = format!(
+                "Please take {} of {}: {}\nClaim it: consort task claim {} --spec {}",
+                task.id,
+                task.spec,
+                task.title,
+                task.id,
+                text::shell_quoted(&task.file)
+            );
+            return run(model, Errand::new(["send", "-t", "delegate", &to, "-"]).with_input(&words));
+        }
+        Choice::Write(name) => typing::begin(model, Purpose::Message(name)),
+        Choice::WriteBoth(one, other) => typing::begin(model, Purpose::Message(format!("{one},{other}"))),
+        Choice::Override { path, worktree } => {
+            typing::ask_word(model, Confirmed::Override { path, worktree });
+        }
+        Choice::Release { path, worktree } => {
+            typing::ask_word(model, Confirmed::Release { path, worktree });
+        }
+        Choice::Show(words) => {
+            return run(model, Errand { words, ..Errand::default() }.as_page());
+        }
+        Choice::Hide(key) => {
+            model.dismissed.insert(key);
+        }
+        Choice::Nothing => {}
+    }
+    Vec::new()
+}

@@ -1,0 +1,159 @@
+//! The line after `:`: any `consort` command, as it is typed in a shell.
+
+use super::run;
+use crate::Effect;
+use crate::Errand;
+use crate::Model;
+
+/// Commands that ask something, go on until they are ended, or show a terminal: they get this
+/// one until they end.
+const IN_TERMINAL: &[&str] = &[
+    "chat",
+    "config accept",
+    "config set",
+    "doctor",
+    "holds override",
+    "holds restore",
+    "init",
+    "know forget",
+    "know sync",
+    "know watch",
+    "mcp",
+    "pane attach",
+    "pane watch",
+    "policy add",
+    "policy remove",
+    "roles set",
+    "runs attach",
+    "runs batch",
+    "runs chain",
+    "serve",
+    "shield",
+    "token",
+    "uninit",
+    "wait",
+    "with",
+];
+
+/// Options with which a command goes on, or asks.
+const GOES_ON: &[&str] = &["--follow", "-f", "--wait", "--attach", "--force", "--watch"];
+
+/// Runs what was typed.
+pub(super) fn carry_out(model: &mut Model, line: &str) -> Vec<Effect> {
+    let mut words = match split(line) {
+        Ok(words) => words,
+        Err(why) => {
+            model.complain(why);
+            return Vec::new();
+        }
+    };
+    if words.first().is_some_and(|word| word == "consort") {
+        words.remove(0);
+    }
+    match words.first().map(String::as_str) {
+        None => return Vec::new(),
+        Some("q" | "quit" | "exit") => {
+            model.is_over = true;
+            return vec![Effect::Quit];
+        }
+        Some("up") => {
+            model.say("You are in it.");
+            return Vec::new();
+        }
+        Some(_) => {}
+    }
+    match takes_terminal(&words) {
+        true => vec![Effect::InTerminal(words)],
+        false => run(model, Errand { words, ..Errand::default() }.as_page()),
+    }
+}
+
+/// A command without the options that may stand before it.
+fn after_options(mut words: &[String]) -> &[String] {
+    while let [option, rest @ ..] = words
+        && option.starts_with("--")
+    {
+        let skipped = usize::from(!option.contains('=')).min(rest.len());
+        words = &rest[skipped..];
+    }
+    words
+}
+
+fn takes_terminal(words: &[String]) -> bool {
+    let words = after_options(words);
+    let Some(first) = words.first() else { return false };
+    let two = words.iter().take(2).cloned().collect::<Vec<_>>().join(" ");
+    let is_named = |name: &str| two == name || first == name;
+    let goes_on = words
+        .iter()
+        .take_while(|word| *word != "--")
+        .any(|word| GOES_ON.iter().any(|option| word == option || word.starts_with(&format!("{option}="))));
+    let is_followed = first == "run" && !words.iter().any(|word| word == "--detach");
+    IN_TERMINAL.iter().any(|name| is_named(name)) || goes_on || is_followed
+}
+
+/// Words as a shell splits them: quotes hold together, a backslash takes the next as it is.
+pub(crate) fn split(line: &str) -> Result<Vec<String>, &'static str> {
+    let (mut words, mut word, mut is_word) = (Vec::new(), String::new(), false);
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some('\''), c) => word.push(c),
+            (_, '\\') => {
+                word.extend(chars.next());
+                is_word = true;
+            }
+            (Some(_), c) => word.push(c),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                is_word = true;
+            }
+            (None, c) if c.is_whitespace() => {
+                if is_word {
+                    words.push(std::mem::take(&mut word));
+                }
+                is_word = false;
+            }
+            (None, c) => {
+                word.push(c);
+                is_word = true;
+            }
+        }
+    }
+    if quote.is_some() {
+        return Err("A quote is not closed.");
+    }
+    words.extend(is_word.then_some(word));
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_split_as_a_shell_does() {
+        let split = |line| split(line).unwrap();
+        assert_eq!(split("send Falcon 'two words'"), ["send", "Falcon", "two words"]);
+        assert_eq!(
+            split(r#"send Falcon "it's \"so\"" a\ b ''"#),
+            ["send", "Falcon", "it's \"so\"", "a b", ""]
+        );
+        assert!(super::split("send 'x").is_err());
+    }
+
+    #[test]
+    fn what_asks_or_goes_on_gets_the_terminal() {
+        let takes = |line: &str| takes_terminal(&split(line).unwrap());
+        for line in
+            ["chat Falcon", "holds override src/", "run 'fix it'", "journal tail -f", "open claude --attach"]
+        {
+            assert!(takes(line), "{line}");
+        }
+        for line in ["who", "run --detach 'fix it'", "holds list", "send Falcon -- --follow"] {
+            assert!(!takes(line), "{line}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Keys for what lies over the panels.
+
+use crossterm::event::KeyCode;
+use crossterm::event::KeyEvent;
+
+use super::choose;
+use crate::Effect;
+use crate::Errand;
+use crate::Model;
+use crate::Overlay;
+use crate::keys;
+use crate::keys::Action;
+
+pub(super) fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
+    let half = (usize::from(model.size.1) / 2).max(1);
+    let action = keys::action(key);
+    match &mut model.overlay {
+        None => Vec::new(),
+        Some(Overlay::Confirm { effect, .. }) => {
+            let effect = effect.clone();
+            match key.code {
+                KeyCode::Char('y' | 'Y') => {
+                    model.overlay = None;
+                    if let Effect::Run(Errand { words, .. }) = &effect {
+                        let words = words.join(" ");
+                        model.say(format!("consort {words} …"));
+                    }
+                    vec![effect]
+                }
+                // Enter alone says nothing: one may have meant something else with it.
+                KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => {
+                    model.overlay = None;
+                    model.say("Left as it is.");
+                    Vec::new()
+                }
+                _ => Vec::new(),
+            }
+        }
+        Some(Overlay::Choose { options, at, .. }) => {
+            let count = options.len();
+            if let KeyCode::Char(digit @ '1'..='9') = key.code {
+                let chosen = options.get(digit as usize - '1' as usize).map(|(_, choice)| choice.clone());
+                return chosen.map_or_else(Vec::new, |choice| take(model, choice));
+            }
+            match action {
+                Some(Action::Up) => *at = at.saturating_sub(1),
+                Some(Action::Down) => *at = (*at + 1).min(count.saturating_sub(1)),
+                Some(Action::First) => *at = 0,
+                Some(Action::Last) => *at = count.saturating_sub(1),
+                Some(Action::Open) => {
+                    let chosen = options.get(*at).map(|(_, choice)| choice.clone());
+                    return chosen.map_or_else(Vec::new, |choice| take(model, choice));
+                }
+                Some(Action::Back | Action::Quit) => model.overlay = None,
+                _ => {}
+            }
+            Vec::new()
+        }
+        Some(Overlay::Help { scroll } | Overlay::Page { scroll, .. }) => {
+            match action {
+                Some(Action::Up) => *scroll = scroll.saturating_sub(1),
+                Some(Action::Down) => *scroll += 1,
+                Some(Action::PageUp) => *scroll = scroll.saturating_sub(half),
+                Some(Action::PageDown) => *scroll += half,
+                Some(Action::First) => *scroll = 0,
+                Some(Action::Last) => *scroll = usize::MAX / 2,
+                Some(Action::Back | Action::Quit | Action::Open | Action::Help) => model.overlay = None,
+                Some(Action::Copy) => {
+                    if let Some(Overlay::Page { lines, .. }) = &model.overlay {
+                        let text = lines.join("\n");
+                        model.say("Copied.");
+                        return vec![Effect::Copy(text)];
+                    }
+                }
+                _ => {}
+            }
+            Vec::new()
+        }
+    }
+}
+
+/// Takes an entry of a list.
+pub(super) fn take(model: &mut Model, choice: crate::Choice) -> Vec<Effect> {
+    model.overlay = None;
+    choose::chosen(model, choice)
+}

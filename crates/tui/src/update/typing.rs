@@ -1,0 +1,303 @@
+//! The input line: what is typed, and what becomes of it.
+
+use crossterm::event::KeyCode;
+use crossterm::event::KeyEvent;
+use crossterm::event::KeyModifiers;
+
+use super::actions;
+use super::command_line;
+use super::run;
+use crate::ChatTab;
+use crate::Confirmed;
+use crate::Effect;
+use crate::Errand;
+use crate::Input;
+use crate::Item;
+use crate::LineEdit;
+use crate::Model;
+use crate::Panel;
+use crate::Purpose;
+use crate::TakeBack;
+
+/// Words that are short, easily typed and not easily confused.
+const WORDS: &[&str] = &[
+    "otter", "maple", "comet", "pearl", "tiger", "cedar", "amber", "robin", "lemon", "delta", "ivory",
+    "raven", "coral", "mango", "panda", "tulip", "wheat", "zebra", "hazel",
+];
+
+/// Opens an input line.
+pub(super) fn begin(model: &mut Model, purpose: Purpose) {
+    begin_with(model, purpose, "");
+}
+
+/// Opens one with a text in it.
+pub(super) fn begin_with(model: &mut Model, purpose: Purpose, text: &str) {
+    let mut line = LineEdit::default();
+    line.set(text);
+    model.input = Some(Input { purpose, line });
+    // What was said before it is not about it.
+    model.toast = model.toast.take().filter(|toast| toast.is_error);
+}
+
+/// Shows a word, to be typed back: what follows weakens protection.
+pub(super) fn ask_word(model: &mut Model, confirmed: Confirmed) {
+    model.seed = model.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let word = WORDS[(model.seed >> 33) as usize % WORDS.len()].to_owned();
+    begin(model, Purpose::Word { word, confirmed });
+}
+
+/// Adds a text that was pasted.
+pub(super) fn paste(model: &mut Model, text: &str) {
+    // A word that confirms something is typed.
+    if let Some(input) = &mut model.input
+        && !matches!(input.purpose, Purpose::Word { .. })
+    {
+        input.line.insert(text);
+        follow_filter(model);
+    }
+}
+
+pub(super) fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
+    if let Some(effects) = choose_by_digit(model, key) {
+        return effects;
+    }
+    let Some(input) = &mut model.input else { return Vec::new() };
+    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        KeyCode::Esc => cancel(model),
+        KeyCode::Char('c') if is_control => cancel(model),
+        // A message may have several lines.
+        KeyCode::Enter if key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SHIFT) => {
+            input.line.insert("\n");
+        }
+        KeyCode::Char('j') if is_control => input.line.insert("\n"),
+        KeyCode::Enter => return submit(model),
+        KeyCode::Tab if matches!(input.purpose, Purpose::Set { .. }) => fill_in(input),
+        KeyCode::Tab | KeyCode::BackTab => turn_chat(model, key.code == KeyCode::Tab),
+        KeyCode::Backspace if is_control => input.line.delete_word(),
+        KeyCode::Backspace => input.line.backspace(),
+        KeyCode::Delete => input.line.delete(),
+        KeyCode::Left => input.line.left(),
+        KeyCode::Right => input.line.right(),
+        KeyCode::Home => input.line.home(),
+        KeyCode::End => input.line.end(),
+        KeyCode::Char(c) if is_control => match c {
+            'a' => input.line.home(),
+            'e' => input.line.end(),
+            'w' => input.line.delete_word(),
+            'u' => input.line.clear_before(),
+            _ => {}
+        },
+        KeyCode::Char(c) if !key.modifiers.contains(KeyModifiers::ALT) => {
+            input.line.insert(c.encode_utf8(&mut [0; 4]));
+        }
+        _ => {}
+    }
+    follow_filter(model);
+    Vec::new()
+}
+
+/// A filter is seen while it is typed.
+fn follow_filter(model: &mut Model) {
+    if let Some(Input { purpose: Purpose::Filter, line }) = &model.input {
+        model.filter = line.text().to_owned();
+    }
+}
+
+/// Esc: a text that was written is kept for `u`.
+fn cancel(model: &mut Model) {
+    let Some(input) = model.input.take() else { return };
+    match &input.purpose {
+        Purpose::Filter => model.filter.clear(),
+        Purpose::Message(_)
+        | Purpose::Reply { .. }
+        | Purpose::Broadcast
+        | Purpose::Run
+        | Purpose::Open(_)
+            if !input.line.is_empty() =>
+        {
+            actions::remember(model, "This is what you wrote.", TakeBack::Typed(Box::new(input)));
+            model.say("Not sent. u brings it back.");
+        }
+        _ => {}
+    }
+}
+
+/// Puts the present value of a setting into the line, to be changed.
+fn fill_in(input: &mut Input) {
+    if let Purpose::Set { now, .. } = &input.purpose {
+        let now = now.clone();
+        input.line.set(&now);
+    }
+}
+
+/// In the messages, Tab goes on to the next agent and what was typed stays.
+fn turn_chat(model: &mut Model, is_forward: bool) {
+    if model.panel != Panel::Messages {
+        return;
+    }
+    let tabs: Vec<ChatTab> = model.chat_tabs().into_iter().filter(|tab| *tab != ChatTab::Agents).collect();
+    let at = tabs.iter().position(|tab| *tab == model.chat).unwrap_or(0);
+    let by = if is_forward { 1 } else { tabs.len() - 1 };
+    let Some(tab) = tabs.get((at + by) % tabs.len()).cloned() else { return };
+    if let Some(input) = &mut model.input {
+        input.purpose = match &tab {
+            ChatTab::With(name) => Purpose::Message(name.clone()),
+            ChatTab::All | ChatTab::Agents => Purpose::Broadcast,
+        };
+    }
+    model.chat = tab;
+    model.scroll = 0;
+}
+
+/// For so long something that has come up may not have been seen.
+const NEW: i64 = 700;
+
+/// The item that is being answered, and what was answered to its first questions.
+fn answering(model: &Model) -> Option<(&Item, &[String])> {
+    let Purpose::Answer { item, given } = &model.input.as_ref()?.purpose else { return None };
+    Some((model.data.queue.iter().find(|one| one.key == *item)?, given))
+}
+
+/// The options that digits choose from.
+pub(crate) fn options<'a>(item: &'a Item, given: &[String]) -> &'a [String] {
+    match item.questions.get(given.len()) {
+        Some((_, options)) if item.questions.len() > 1 => options,
+        _ => &item.options,
+    }
+}
+
+/// A digit as the first thing that is typed chooses.
+fn choose_by_digit(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
+    let (item, given) = answering(model)?;
+    if !model.input.as_ref()?.line.is_empty() || !key.modifiers.is_empty() {
+        return None;
+    }
+    let KeyCode::Char(c) = key.code else { return None };
+    if c == '.' {
+        model.input = None;
+        return Some(actions::act(model, crate::keys::Action::NextItem, key));
+    }
+    let at = (c.to_digit(10)? as usize).checked_sub(1)?;
+    let chosen = options(item, given).get(at)?.clone();
+    // The person may have meant what stood there before: then it takes Enter, too.
+    let appeared = model.appeared.get(&item.key).copied();
+    if item.kind.is_asking() && appeared.is_some_and(|at| model.now.since(at) < NEW) {
+        let told = format!("{} has just asked: look at it. Enter gives this answer.", item.agent);
+        model.say(told);
+        return None;
+    }
+    Some(answer(model, &chosen))
+}
+
+/// Gives an answer to the open question; sends it once each question has one.
+pub(super) fn answer(model: &mut Model, text: &str) -> Vec<Effect> {
+    let Some((item, given)) = answering(model) else {
+        model.input = None;
+        return Vec::new();
+    };
+    let (key, number, count) = (item.key.clone(), item.number.to_string(), item.questions.len());
+    let mut given = given.to_vec();
+    // What is refused is refused with a reason, which follows the word.
+    match text.split_once(' ') {
+        Some((word, reason)) if item.kind != crate::ItemKind::Question && is_refusal(word) => {
+            given.extend([word.to_owned(), reason.trim().to_owned()]);
+        }
+        _ => given.push(text.to_owned()),
+    }
+    if given.len() < count && count > 1 {
+        begin(model, Purpose::Answer { item: key, given });
+        return Vec::new();
+    }
+    let takes_terminal = given.iter().any(|word| word == "take over");
+    let typed = model.input.take().filter(|input| !input.line.is_empty()).map(Box::new);
+    model.answered.insert(key, model.now);
+    // The next one is the first again.
+    model.item = None;
+    let words: Vec<String> = ["answer", &number, "--"].map(str::to_owned).into_iter().chain(given).collect();
+    match takes_terminal {
+        true => vec![Effect::InTerminal(words)],
+        false => run(model, Errand { words, typed, ..Errand::default() }),
+    }
+}
+
+fn is_refusal(word: &str) -> bool {
+    ["deny", "no", "n", "refuse", "reject"].contains(&word.to_lowercase().as_str())
+}
+
+fn submit(model: &mut Model) -> Vec<Effect> {
+    let Some(Input { purpose, line }) = model.input.clone() else { return Vec::new() };
+    let text = line.text().trim().to_owned();
+    // Only a pane may be opened without a word.
+    if text.is_empty() && !matches!(purpose, Purpose::Open(_) | Purpose::Filter) {
+        return Vec::new();
+    }
+    if matches!(purpose, Purpose::Answer { .. }) {
+        return answer(model, &text);
+    }
+    let typed = model.input.take().map(Box::new);
+    // Who writes in a chat goes on there.
+    let stays = model.panel == Panel::Messages && model.chat != ChatTab::Agents;
+    match purpose {
+        Purpose::Answer { .. } => Vec::new(),
+        Purpose::Message(to) => {
+            if stays {
+                begin(model, Purpose::Message(to.clone()));
+            }
+            // One, or two: `Falcon,Raven`.
+            tell(model, ["send", &to, "-"], &text, typed)
+        }
+        Purpose::Reply { called, .. } => tell(model, ["reply", &called, "-"], &text, typed),
+        Purpose::Broadcast => {
+            if stays {
+                begin(model, Purpose::Broadcast);
+            }
+            tell(model, ["send", "all", "-"], &text, typed)
+        }
+        Purpose::Filter => Vec::new(),
+        Purpose::Command => command_line::carry_out(model, &text),
+        Purpose::Run => {
+            model.came_from = Some(model.panel);
+            model.saw_run = false;
+            model.panel = Panel::Runs;
+            tell(model, ["run", "--detach", "-"], &text, typed)
+        }
+        Purpose::Open(cli) => match text.is_empty() {
+            true => run(model, Errand::new(["open", &cli])),
+            false => tell(model, ["open", &cli, "--prompt-file", "-"], &text, typed),
+        },
+        Purpose::Ask => {
+            model.data.found = (text.clone(), vec!["…".to_owned()]);
+            vec![Effect::Ask(text)]
+        }
+        Purpose::Set { now, .. } if now == text => Vec::new(),
+        Purpose::Set { key, now } => {
+            let back = Effect::Set { key: key.clone(), value: now };
+            actions::remember(model, &format!("the change of {key}"), TakeBack::Effect(back));
+            vec![Effect::Set { key, value: text }]
+        }
+        Purpose::Word { word, confirmed } => confirm(model, &word, &text, confirmed),
+    }
+}
+
+/// Runs a command on what was typed.
+fn tell<const N: usize>(
+    model: &mut Model,
+    words: [&str; N],
+    text: &str,
+    typed: Option<Box<Input>>,
+) -> Vec<Effect> {
+    run(model, Errand { typed, ..Errand::new(words).with_input(text) })
+}
+
+fn confirm(model: &mut Model, word: &str, typed: &str, confirmed: Confirmed) -> Vec<Effect> {
+    if !typed.eq_ignore_ascii_case(word) {
+        model.complain("That was not the word. Nothing was changed.");
+        return Vec::new();
+    }
+    if let Confirmed::Override { path, worktree } = &confirmed {
+        let end = Effect::EndOverride { path: path.clone(), worktree: worktree.clone() };
+        actions::remember(model, &format!("that everyone may write {path}"), TakeBack::Effect(end));
+    }
+    vec![Effect::Confirmed(confirmed)]
+}

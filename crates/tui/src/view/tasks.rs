@@ -1,0 +1,123 @@
+//! The tasks of all specs, as a board by state.
+
+use consort_core::text;
+use ratatui_core::layout::Rect;
+
+use super::panel_frame;
+use super::paper::Paper;
+use super::paper::row;
+use super::paper::window;
+use super::teach;
+use crate::Focus;
+use crate::Model;
+use crate::Target;
+use crate::Task;
+use crate::TaskState;
+
+pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+    let tasks = model.tasks();
+    if tasks.is_empty() {
+        let inner = panel_frame(model, paper, area, "Tasks");
+        if !model.filter.is_empty() {
+            teach(paper, inner, &[&format!("No task matches /{}. Esc clears it.", model.filter)]);
+            return;
+        }
+        teach(
+            paper,
+            inner,
+            &[
+                "No agent works from a spec.",
+                "",
+                "A spec is a file with tasks: `- [ ] TASK-01: the login page`.",
+                "An agent takes its tasks from one with `consort agent join --spec login.md`.",
+            ],
+        );
+        return;
+    }
+    match area.width >= 100 {
+        true => board(model, paper, area),
+        false => list(model, paper, area, &tasks),
+    }
+}
+
+/// A column for each state.
+fn board(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+    let width = area.width / 4;
+    for (at, state) in (0..).zip(TaskState::ALL) {
+        let x = area.x + at * width;
+        let width = if at == 3 { area.right() - x } else { width };
+        let tasks = model.tasks_in(state);
+        let has_selected = tasks.iter().any(|(index, _)| *index == model.row());
+        let title = format!("{} ({})", state.words(), tasks.len());
+        let is_focused = has_selected && model.focus == Focus::Main;
+        let inner = paper.frame(Rect { x, width, ..area }, &title, is_focused);
+        let selected = tasks.iter().position(|(index, _)| *index == model.row()).unwrap_or(0);
+        let cards = usize::from(inner.height / 3).max(1);
+        for (slot, card) in (0..).zip(window(tasks.len(), selected, cards)) {
+            let (index, task) = tasks[card];
+            let area = Rect { y: inner.y + slot * 3, height: 3.min(inner.height), ..inner };
+            draw_card(model, paper, area, task);
+            paper.target(area, Target::Row(index));
+            if index == model.row() && model.focus == Focus::Main {
+                paper.select(Rect { height: 2.min(area.height), ..area });
+            }
+        }
+    }
+}
+
+fn draw_card(model: &Model, paper: &mut Paper<'_>, area: Rect, task: &Task) {
+    let theme = paper.theme;
+    paper.spans(row(area, 0), &[(format!("{} ", task.id), theme.bold), (task.title.clone(), theme.plain)]);
+    if area.height > 1 {
+        paper.spans(row(area, 1), &[(format!("  {}", standing(model, task)), theme.dim)]);
+    }
+}
+
+/// Who has it, or what it waits for.
+fn standing(model: &Model, task: &Task) -> String {
+    let who = task.who.as_deref().unwrap_or("somebody");
+    let at = task.at.map_or_else(String::new, |at| format!(", {}", text::ago(model.now.since(at))));
+    let words = task.words.as_ref().map_or_else(String::new, |words| format!(": {words}"));
+    match task.state {
+        TaskState::Ready => task.spec.clone(),
+        TaskState::Done if task.who.is_none() => format!("ticked in {}", task.spec),
+        TaskState::Claimed | TaskState::Done => format!("{who}{at}{words}"),
+        TaskState::Blocked => format!("after {}", text::first_few(task.waits_for.iter().cloned(), 3)),
+    }
+}
+
+/// Where four columns do not fit: one list, with a heading for each state.
+fn list(model: &Model, paper: &mut Paper<'_>, area: Rect, tasks: &[&Task]) {
+    let done = tasks.iter().filter(|task| task.state == TaskState::Done).count();
+    let inner = panel_frame(model, paper, area, &format!("Tasks, {done} of {} done", tasks.len()));
+    let mut rows: Vec<(Option<usize>, TaskState)> = Vec::new();
+    for (at, task) in tasks.iter().enumerate() {
+        if at == 0 || tasks[at - 1].state != task.state {
+            rows.push((None, task.state));
+        }
+        rows.push((Some(at), task.state));
+    }
+    let selected = rows.iter().position(|(at, _)| *at == Some(model.row())).unwrap_or(0);
+    let theme = paper.theme;
+    for (y, shown) in (0..).zip(window(rows.len(), selected, usize::from(inner.height))) {
+        let line = row(inner, y);
+        match rows[shown] {
+            (None, state) => {
+                paper.spans(line, &[(state.words().to_owned(), theme.dim)]);
+            }
+            (Some(at), _) => {
+                let task = tasks[at];
+                let spans = [
+                    (format!("  {} ", task.id), theme.bold),
+                    (format!("{}  ", task.title), theme.plain),
+                    (standing(model, task), theme.dim),
+                ];
+                paper.spans(line, &spans);
+                paper.target(line, Target::Row(at));
+                if at == model.row() && model.focus == Focus::Main {
+                    paper.select(line);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Colours. Nothing is said by colour alone, and only colours of the terminal's own are used, so
+//! that its theme holds.
+
+use ratatui_core::style::Color;
+use ratatui_core::style::Modifier;
+use ratatui_core::style::Style;
+
+use crate::Senses;
+
+/// Styles by meaning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Theme {
+    pub(crate) plain: Style,
+    pub(crate) bold: Style,
+    pub(crate) dim: Style,
+    pub(crate) good: Style,
+    pub(crate) warn: Style,
+    pub(crate) bad: Style,
+    pub(crate) accent: Style,
+    pub(crate) selected: Style,
+    pub(crate) bar: Style,
+}
+
+impl Theme {
+    pub(crate) fn of(senses: Senses) -> Self {
+        let plain = Style::new();
+        let colour = |dark: Color, light: Color| match (senses.has_colour, senses.is_light) {
+            (false, _) => plain,
+            (true, false) => plain.fg(dark),
+            (true, true) => plain.fg(light),
+        };
+        Self {
+            plain,
+            bold: plain.add_modifier(Modifier::BOLD),
+            dim: plain.add_modifier(Modifier::DIM),
+            good: colour(Color::Green, Color::Green),
+            // Yellow cannot be read on white.
+            warn: colour(Color::Yellow, Color::Magenta).add_modifier(Modifier::BOLD),
+            bad: colour(Color::LightRed, Color::Red).add_modifier(Modifier::BOLD),
+            accent: colour(Color::Cyan, Color::Blue),
+            // One bar, whatever is in it.
+            selected: plain.fg(Color::Reset).add_modifier(Modifier::REVERSED).remove_modifier(Modifier::DIM),
+            bar: plain.add_modifier(Modifier::BOLD),
+        }
+    }
+}
