@@ -92,6 +92,11 @@ pub(crate) fn read(status: Option<u16>, message: &str, now: Timestamp) -> Failur
     Failure { kind, message: text::one_line(message, MESSAGE), until }
 }
 
+/// What a message means.
+pub fn read_failure(message: &str, now: Timestamp) -> Failure {
+    read(None, message, now)
+}
+
 /// A failure of no known kind.
 pub(crate) fn other(message: &str) -> Failure {
     of_kind(FailureKind::Other, message)

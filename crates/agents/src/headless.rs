@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
+use consort_core::dispatch::Failure;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::dispatch::WorkerExit;
@@ -13,6 +14,7 @@ use consort_core::dispatch::WorkerExit;
 use crate::AgentCli;
 use crate::Environment;
 use crate::is_of_session;
+use crate::worker_output;
 
 /// A piece of work for a CLI.
 pub struct Headless<'a> {
@@ -23,6 +25,8 @@ pub struct Headless<'a> {
     /// `off`, `minimal`, `low`, `medium`, `high`, `xhigh`.
     pub reasoning: Option<&'a str>,
     pub safety: Safety,
+    /// Whether it runs as root.
+    pub is_root: bool,
     pub max_turns: Option<u32>,
     pub budget: Option<Cost>,
     /// The session to go on with, as [`WorkerEvent::Session`] told it.
@@ -48,8 +52,8 @@ pub struct HeadlessCommand {
     /// What it reads on its standard input, which then ends. Arguments can be read by
     /// everyone on the machine and have a limit: the prompt is in here.
     pub stdin: Option<String>,
-    /// What was asked for and this CLI cannot be told: `model`, `reasoning`, `max turns`,
-    /// `budget`.
+    /// What was asked for and this CLI cannot be told: `model`, `reasoning`, `budget`. Turns are
+    /// counted by who runs it.
     pub ignored: Vec<&'static str>,
     /// The id of its session, where it could be chosen: it may tell it only at the end.
     pub session: Option<String>,
@@ -94,6 +98,9 @@ pub trait OutputReader: Send {
         Vec::new()
     }
 
+    /// What its output has told of its end, now that its process has ended.
+    fn last_words(&mut self, over: &Over<'_>) -> LastWords;
+
     /// What is left to tell when its process has ended; `read` gives the text of a file, or
     /// the end of it if it is large.
     fn end(
@@ -102,7 +109,33 @@ pub trait OutputReader: Send {
         now: Timestamp,
         config_dir: &Path,
         read: &dyn Fn(&Path) -> Option<String>,
-    ) -> Vec<WorkerEvent>;
+    ) -> Vec<WorkerEvent> {
+        let LastWords { mut told, failure, has_ended } =
+            self.last_words(&Over { exit, now, config_dir, read });
+        let unsaid = || worker_output::cut_short(exit, now).filter(|_| !has_ended);
+        told.extend(failure.or_else(unsaid).map(WorkerEvent::Failed));
+        told
+    }
+}
+
+/// What is known when a worker's process has ended.
+pub struct Over<'a> {
+    pub exit: &'a WorkerExit,
+    pub now: Timestamp,
+    /// Where its CLI keeps its own things.
+    pub config_dir: &'a Path,
+    /// The text of a file, or the end of it if it is large.
+    pub read: &'a dyn Fn(&Path) -> Option<String>,
+}
+
+/// What the output of a worker has told of its end.
+#[derive(Debug, Default)]
+pub struct LastWords {
+    /// What is left to tell.
+    pub told: Vec<WorkerEvent>,
+    pub failure: Option<Failure>,
+    /// Whether it told that it ends: otherwise its exit says how.
+    pub has_ended: bool,
 }
 
 /// Whether a CLI needs a variable of the person's: a key, an address, a setting of its

@@ -74,7 +74,7 @@ pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bo
 pub const PROJECT_MARK: &str = "--project";
 
 /// What the program is called.
-const NAME: &str = "consort";
+pub(crate) const NAME: &str = "consort";
 
 impl HookEntries {
     /// As the CLI counts.

@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use consort_core::dispatch::Cost;
+use consort_core::dispatch::Tier;
 use consort_core::dispatch::Usage;
 use toml_edit::Document;
 use toml_edit::Item;
 use toml_edit::Value;
 
 const FILE: &str = include_str!("prices.toml");
+
+/// Dollars for a million tokens that are written, from which on a model is of that tier.
+const FRONTIER: f64 = 10.0;
+const MID: f64 = 2.0;
 
 /// Dollars for a million tokens.
 struct Price {
@@ -57,6 +62,16 @@ pub fn price(model: &str, usage: &Usage) -> Option<Cost> {
         + cost(usage.cache_write.unwrap_or(0), price.cache_write);
     let millionths = cost(usage.input?, price.input) + cost(usage.output?, price.output) + cached;
     Some(Cost(millionths.round() as i64))
+}
+
+/// How good a model is, by what its maker asks for it; `None` where it is not known.
+pub fn tier(model: &str) -> Option<Tier> {
+    let price = find(model)?;
+    Some(match price.output {
+        FRONTIER.. => Tier::Frontier,
+        MID.. => Tier::Mid,
+        _ => Tier::Any,
+    })
 }
 
 /// The day whose prices these are.

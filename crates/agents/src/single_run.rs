@@ -14,6 +14,8 @@ pub struct SingleRun<'a> {
     pub dir: &'a Path,
     /// Where the CLI keeps its own things.
     pub config_dir: &'a Path,
+    /// The worktree that it works in, for which it may be connected as well.
+    pub worktree: &'a Path,
     /// Whether we are to hear of what it does; otherwise we do already.
     pub hooks: bool,
     /// Whether it is to be able to call us; otherwise it is already.

@@ -2,6 +2,7 @@
 //! an end without a result is told.
 
 use consort_core::Timestamp;
+use consort_core::dispatch::Failure;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::dispatch::WorkerExit;
 use consort_core::text;
@@ -86,20 +87,16 @@ fn complaint(stderr: &str) -> String {
 
 /// What a process says whose output told no end: a failure unless a signal ended it, which
 /// the exit itself says.
-pub(crate) fn cut_short(exit: &WorkerExit, now: Timestamp) -> Vec<WorkerEvent> {
+pub(crate) fn cut_short(exit: &WorkerExit, now: Timestamp) -> Option<Failure> {
     let said = complaint(&exit.stderr);
-    match exit.code {
-        None => Vec::new(),
-        Some(0) => {
-            let message = if said.is_empty() { "it ended without a result" } else { &said };
-            vec![WorkerEvent::Failed(failure::other(message))]
-        }
-        Some(code) => {
+    match exit.code? {
+        0 => Some(failure::other(if said.is_empty() { "it ended without a result" } else { &said })),
+        code => {
             let mut failure = failure::read(None, &said, now);
             if said.is_empty() {
                 failure.message = format!("it ended with exit code {code}");
             }
-            vec![WorkerEvent::Failed(failure)]
+            Some(failure)
         }
     }
 }

@@ -112,6 +112,7 @@ fn every_cli_is_told_what_it_may_do() {
                 model: asked.then_some("some-model"),
                 reasoning: asked.then_some("off"),
                 safety,
+                is_root: false,
                 max_turns: asked.then_some(7),
                 budget: asked.then_some(Cost::from_dollars(0.25)),
                 resume: (safety == Safety::FullAuto).then_some("the-session"),
@@ -136,6 +137,32 @@ fn every_cli_is_told_what_it_may_do() {
     expect_file![dir().join("commands.txt")].assert_eq(&shown);
 }
 
+/// It ends at once otherwise.
+#[test]
+fn as_root_claude_code_is_told_its_tools_instead_of_all() {
+    let arguments = |is_root, sandbox: Option<&str>| {
+        let command = consort_agents::claude::Claude.headless(&Headless {
+            prompt: "do it",
+            system: None,
+            model: None,
+            reasoning: None,
+            safety: Safety::FullAuto,
+            is_root,
+            max_turns: None,
+            budget: None,
+            resume: None,
+            dir: Path::new("/run"),
+            knows: &|_| false,
+            environment: &|name| sandbox.filter(|_| name == "IS_SANDBOX").map(str::to_owned),
+        });
+        command.arguments.join(" ")
+    };
+    assert!(arguments(false, None).contains("bypassPermissions"));
+    assert!(arguments(true, Some("1")).contains("bypassPermissions"));
+    let as_root = arguments(true, None);
+    assert!(as_root.contains("acceptEdits --allowedTools Bash,") && !as_root.contains("bypass"), "{as_root}");
+}
+
 #[test]
 fn what_is_asked_of_an_old_cli_is_left_out() {
     for cli in ALL {
@@ -145,6 +172,7 @@ fn what_is_asked_of_an_old_cli_is_left_out() {
             model: None,
             reasoning: Some("high"),
             safety: Safety::AutoEdit,
+            is_root: false,
             max_turns: Some(7),
             budget: Some(Cost(1)),
             resume: None,
@@ -156,7 +184,8 @@ fn what_is_asked_of_an_old_cli_is_left_out() {
             ["--effort", "--max-turns", "--max-budget-usd", "--variant", "--print-logs", "--session-id"];
         let has = |flag: &&str| command.arguments.iter().any(|word| word.starts_with(*flag));
         assert!(!newer.iter().any(has), "{}: {:?}", cli.kind(), command.arguments);
-        assert!(command.ignored.contains(&"max turns") && command.ignored.contains(&"budget"));
+        // Turns are counted by who runs it.
+        assert!(!command.ignored.contains(&"max turns") && command.ignored.contains(&"budget"));
     }
 }
 

@@ -147,6 +147,10 @@ pub struct RunWish {
     pub has_worktree: bool,
     /// How many tools it may call.
     pub max_tools: Option<u32>,
+    /// The task of a spec that it takes: its id, or `next`.
+    pub takes: Option<String>,
+    /// Whether what it does is reviewed.
+    pub is_reviewed: bool,
     /// How long its end is waited for.
     pub wait: Option<Duration>,
 }

@@ -284,11 +284,18 @@ pub fn add_worktree(worktree: &Path, path: &Path, branch: &str) -> Result<(), St
     }
 }
 
-/// What differs in a worktree from a commit, uncommitted changes included; starts `git`.
-pub fn diff_since(worktree: &Path, commit: &str) -> Option<String> {
+/// How many lines were added to a worktree and removed since its last commit; starts `git`.
+pub fn changed_lines(worktree: &Path) -> Option<(u32, u32)> {
     let mut diff = git(worktree);
-    diff.args(["diff", "--no-ext-diff", "--no-textconv", "--no-color", commit, "--"]);
-    run(&mut diff, Duration::from_secs(10))
+    diff.args(["diff", "--no-ext-diff", "--no-textconv", "--numstat", "HEAD", "--"]);
+    let told = run(&mut diff, Duration::from_secs(5))?;
+    let count = |word: Option<&str>| word.and_then(|word| word.parse::<u32>().ok()).unwrap_or(0);
+    let mut lines = (0, 0);
+    for line in told.lines() {
+        let mut words = line.split('\t');
+        lines = (lines.0 + count(words.next()), lines.1 + count(words.next()));
+    }
+    Some(lines)
 }
 
 /// How long a checkout may take.
@@ -296,7 +303,7 @@ const MAKING: Duration = Duration::from_secs(120);
 
 /// `git` in that worktree, whatever hook of whatever repository we are in. What the
 /// repository's own settings would have it run is not run.
-fn git(worktree: &Path) -> Command {
+pub(crate) fn git(worktree: &Path) -> Command {
     let mut git = Command::new("git");
     for setting in ["core.fsmonitor=false", "log.showSignature=false"] {
         git.args(["-c", setting]);

@@ -16,7 +16,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -25,6 +25,8 @@ use consort_core::host::Process;
 use consort_core::host::Processes as _;
 use rustix::process::Pid;
 use rustix::process::Signal;
+use rustix::process::WaitId;
+use rustix::process::WaitIdOptions;
 use rustix::process::WaitOptions;
 use rustix::process::WaitStatus;
 
@@ -53,6 +55,8 @@ pub enum Heard {
     Complaint(String),
     /// Both are closed.
     Silence,
+    /// Its process has ended.
+    Ended,
 }
 
 /// A worker that was started.
@@ -72,9 +76,9 @@ const BEAT: Duration = Duration::from_millis(20);
 const FORCED: Duration = Duration::from_secs(3);
 
 impl Worker {
-    /// Starts it, in a process group of its own; what it prints is sent to `heard`. To be
-    /// called by the main thread: the worker is ended with the thread that started it.
-    pub fn start(command: &WorkerCommand, heard: Sender<Heard>) -> io::Result<Self> {
+    /// Starts it, in a process group of its own; what it prints is sent to `heard`, and
+    /// it waits while that is full. To be called by the main thread: the worker is ended with the thread that started it.
+    pub fn start(command: &WorkerCommand, heard: SyncSender<Heard>) -> io::Result<Self> {
         adopt_orphans();
         let stdin = match &command.stdin {
             Some(file) => Stdio::from(File::open(file)?),
@@ -87,7 +91,11 @@ impl Worker {
         let mut child = process.spawn()?;
         let pid = Pid::from_child(&child);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let complaints = heard.clone();
+        let (complaints, ended) = (heard.clone(), heard.clone());
+        std::thread::spawn(move || {
+            wait_for(pid);
+            let _ = ended.send(Heard::Ended);
+        });
         let reader = std::thread::spawn(move || {
             if let Some(stderr) = stderr {
                 send_complaints(stderr, &complaints);
@@ -101,6 +109,11 @@ impl Worker {
             let _ = heard.send(Heard::Silence);
         });
         Ok(Self { pid, exit: None })
+    }
+
+    /// The id of its process.
+    pub fn pid(&self) -> u32 {
+        self.pid.as_raw_nonzero().get() as u32
     }
 
     /// How it has ended, if it has. Orphans of it that have ended are laid to rest too.
@@ -194,11 +207,17 @@ fn signal(machine: &Machine, process: &Process, how: Signal) {
     }
 }
 
+/// Waits for the end of a child, which is left for [`Worker::exit`] to see.
+fn wait_for(pid: Pid) {
+    let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while let Err(rustix::io::Errno::INTR) = rustix::process::waitid(WaitId::Pid(pid), how) {}
+}
+
 fn exit_of(status: WaitStatus) -> WorkerExit {
     WorkerExit { code: status.exit_status(), signal: status.terminating_signal(), stderr: String::new() }
 }
 
-fn send_lines(stdout: impl io::Read, heard: &Sender<Heard>) {
+fn send_lines(stdout: impl io::Read, heard: &SyncSender<Heard>) {
     let mut stdout = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
@@ -214,8 +233,8 @@ fn send_lines(stdout: impl io::Read, heard: &Sender<Heard>) {
     }
 }
 
-fn send_complaints(mut stderr: impl io::Read, heard: &Sender<Heard>) {
-    let mut part = [0; 4_096];
+fn send_complaints(mut stderr: impl io::Read, heard: &SyncSender<Heard>) {
+    let mut part = vec![0; 64 << 10];
     while let Ok(count @ 1..) = stderr.read(&mut part) {
         if heard.send(Heard::Complaint(String::from_utf8_lossy(&part[..count]).into_owned())).is_err() {
             return;

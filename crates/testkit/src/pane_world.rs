@@ -40,6 +40,11 @@ impl PaneWorld {
         self
     }
 
+    /// The variables that every command has.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
     pub fn data(&self) -> PathBuf {
         self.world.data()
     }

@@ -3,8 +3,6 @@
 //! Its result may be called a success and be an error all the same, and counts what
 //! subagents used only per model.
 
-use std::path::Path;
-
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::Failure;
@@ -12,12 +10,13 @@ use consort_core::dispatch::FailureKind;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
-use consort_core::dispatch::WorkerExit;
 use serde_json::Value;
 
 use crate::Headless;
 use crate::HeadlessCommand;
+use crate::LastWords;
 use crate::OutputReader;
+use crate::Over;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -46,8 +45,13 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
             "--allowedTools",
             "WebFetch,WebSearch,mcp__consort",
         ]),
-        Safety::AutoEdit => command.argue(["--permission-mode", "acceptEdits", "--allowedTools", WORKING]),
-        Safety::FullAuto => command.argue(["--permission-mode", "bypassPermissions"]),
+        // As root it refuses to ask for nothing, unless it is told that root has nothing to lose.
+        Safety::FullAuto if !work.is_root || (work.environment)("IS_SANDBOX").is_some() => {
+            command.argue(["--permission-mode", "bypassPermissions"]);
+        }
+        Safety::AutoEdit | Safety::FullAuto => {
+            command.argue(["--permission-mode", "acceptEdits", "--allowedTools", WORKING]);
+        }
     }
     if let Some(model) = work.model {
         command.argue([format!("--model={model}")]);
@@ -75,7 +79,8 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
         Some(turns) if (work.knows)("--max-turns") => {
             command.argue(["--max-turns".to_owned(), turns.to_string()]);
         }
-        turns => command.ignore("max turns", turns.is_some()),
+        // They are counted anyway.
+        _ => {}
     }
     match work.budget {
         Some(budget) if (work.knows)("--max-budget-usd") => {
@@ -130,14 +135,8 @@ impl OutputReader for Reader {
         told
     }
 
-    fn end(
-        &mut self,
-        exit: &WorkerExit,
-        now: Timestamp,
-        _config_dir: &Path,
-        _read: &dyn Fn(&Path) -> Option<String>,
-    ) -> Vec<WorkerEvent> {
-        if self.has_ended { Vec::new() } else { worker_output::cut_short(exit, now) }
+    fn last_words(&mut self, _over: &Over<'_>) -> LastWords {
+        LastWords { has_ended: self.has_ended, ..LastWords::default() }
     }
 }
 

@@ -3,13 +3,10 @@
 //! It tells no cost, and its model in its log alone. A tool that was refused leaves nothing
 //! in its output.
 
-use std::path::Path;
-
 use consort_core::Timestamp;
 use consort_core::dispatch::FailureKind;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::WorkerEvent;
-use consort_core::dispatch::WorkerExit;
 use consort_core::text;
 use serde_json::Value;
 
@@ -17,7 +14,9 @@ use super::run_log;
 use super::run_log::RunLog;
 use crate::Headless;
 use crate::HeadlessCommand;
+use crate::LastWords;
 use crate::OutputReader;
+use crate::Over;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -47,7 +46,6 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     if let Some(system) = work.system {
         command.argue(set("developer_instructions", system));
     }
-    command.ignore("max turns", work.max_turns.is_some());
     command.ignore("budget", work.budget.is_some());
     if let Some(session) = work.resume {
         command.argue([session]);
@@ -116,30 +114,20 @@ impl OutputReader for Reader {
         vec![worker_output::begins(&id, "tool", String::new()), worker_output::ends(&id, false, why)]
     }
 
-    fn end(
-        &mut self,
-        exit: &WorkerExit,
-        now: Timestamp,
-        config_dir: &Path,
-        _read: &dyn Fn(&Path) -> Option<String>,
-    ) -> Vec<WorkerEvent> {
-        let log = self.session.as_deref().and_then(|session| RunLog::find(config_dir, session));
+    fn last_words(&mut self, over: &Over<'_>) -> LastWords {
+        let log = self.session.as_deref().and_then(|session| RunLog::find(over.config_dir, session));
         let log = log.unwrap_or_default();
         let mut told = Vec::new();
         told.extend(log.model.map(WorkerEvent::Model));
         told.extend(log.usage.map(WorkerEvent::UsedInAll));
-        match self.failure.take() {
-            Some(message) => {
-                let mut failure = failure::read(None, &message, now);
-                if failure.kind == FailureKind::Limit {
-                    failure.until = failure.until.or_else(|| run_log::wall_time(&message, log.ahead, now));
-                }
-                told.push(WorkerEvent::Failed(failure));
+        let failure = self.failure.take().map(|message| {
+            let mut failure = failure::read(None, &message, over.now);
+            if failure.kind == FailureKind::Limit {
+                failure.until = failure.until.or_else(|| run_log::wall_time(&message, log.ahead, over.now));
             }
-            None if self.has_ended => {}
-            None => told.extend(worker_output::cut_short(exit, now)),
-        }
-        told
+            failure
+        });
+        LastWords { told, failure, has_ended: self.has_ended }
     }
 }
 

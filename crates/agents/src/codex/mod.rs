@@ -5,6 +5,7 @@
 
 mod headless;
 mod run_log;
+mod trust;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ use crate::SingleRun;
 use crate::TomlTable;
 use crate::allow;
 use crate::claude::hooks;
+use crate::hook_entries::NAME;
 use crate::hook_switch;
 use crate::payload::Tools;
 use crate::permission;
@@ -306,11 +308,24 @@ impl AgentCli for Codex {
 
     fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
         let mut run = RunSetup::default();
-        if once.hooks {
-            let hooks = ENTRIES.alone(once.program);
-            for (event, entries) in hooks["hooks"].as_object().into_iter().flatten() {
-                run.argue(["-c".to_owned(), format!("hooks.{event}={}", inline(entries))]);
+        // Without a terminal it asks nobody to review hooks, and runs none that were not.
+        let is_alone = once.arguments.first().is_some_and(|word| word == "exec");
+        let events = match once.hooks {
+            true => EVENTS.to_vec(),
+            false if is_alone => {
+                let files = [Level::User(once.config_dir), Level::Project(once.worktree)];
+                let config = (once.read)(&config(files[0])).unwrap_or_default();
+                let files = files.map(|level| self.hooks(level).file);
+                trust::unreviewed(&files, &[once.program, NAME], &config)
             }
+            false => Vec::new(),
+        };
+        let hooks = ENTRIES.alone(once.program);
+        for event in &events {
+            run.argue(["-c".to_owned(), format!("hooks.{event}={}", inline(&hooks["hooks"][event]))]);
+        }
+        if is_alone && !events.is_empty() {
+            run.argue(["-c".to_owned(), trust::reviewed(once.program, &events)]);
         }
         if once.mcp {
             let tools = format!("tools = {}\n", allow::codex_tools());

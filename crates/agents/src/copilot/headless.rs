@@ -8,14 +8,15 @@ use consort_core::Timestamp;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
-use consort_core::dispatch::WorkerExit;
 use consort_core::path_part::PathPart;
 use consort_core::text;
 use serde_json::Value;
 
 use crate::Headless;
 use crate::HeadlessCommand;
+use crate::LastWords;
 use crate::OutputReader;
+use crate::Over;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -59,7 +60,6 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
         }
         None => {}
     }
-    command.ignore("max turns", work.max_turns.is_some());
     command.ignore("budget", work.budget.is_some());
     command.stdin = Some(work.prompt.to_owned());
     command
@@ -125,25 +125,14 @@ impl OutputReader for Reader {
         told
     }
 
-    fn end(
-        &mut self,
-        exit: &WorkerExit,
-        now: Timestamp,
-        config_dir: &Path,
-        read: &dyn Fn(&Path) -> Option<String>,
-    ) -> Vec<WorkerEvent> {
-        let mut told = Vec::new();
+    fn last_words(&mut self, over: &Over<'_>) -> LastWords {
         let usage = self.session.as_deref().and_then(|session| {
             let log = format!("session-state/{}/events.jsonl", PathPart::of_any(session).as_str());
-            usage(&read(&config_dir.join(log))?)
+            usage(&(over.read)(&over.config_dir.join(log))?)
         });
-        told.extend(usage.map(WorkerEvent::UsedInAll));
-        match self.error.take() {
-            Some((status, message)) => told.push(WorkerEvent::Failed(failure::read(status, &message, now))),
-            None if self.has_ended && exit.code == Some(0) => {}
-            None => told.extend(worker_output::cut_short(exit, now)),
-        }
-        told
+        let failure = self.error.take().map(|(status, message)| failure::read(status, &message, over.now));
+        let has_ended = self.has_ended && over.exit.code == Some(0);
+        LastWords { told: usage.map(WorkerEvent::UsedInAll).into_iter().collect(), failure, has_ended }
     }
 }
 

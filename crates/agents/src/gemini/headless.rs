@@ -2,20 +2,20 @@
 //!
 //! Its exit code is what is left of an HTTP status in one byte, and it tells no cost.
 
-use std::path::Path;
-
 use consort_core::Timestamp;
+use consort_core::dispatch::Failure;
 use consort_core::dispatch::FailureKind;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
-use consort_core::dispatch::WorkerExit;
 use consort_core::text;
 use serde_json::Value;
 
 use crate::Headless;
 use crate::HeadlessCommand;
+use crate::LastWords;
 use crate::OutputReader;
+use crate::Over;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -58,7 +58,6 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
         command.argue([format!("--resume={session}")]);
     }
     command.ignore("reasoning", work.reasoning.is_some());
-    command.ignore("max turns", work.max_turns.is_some());
     command.ignore("budget", work.budget.is_some());
     // A system prompt would take the place of its own.
     let prompt = match work.system {
@@ -137,34 +136,18 @@ impl OutputReader for Reader {
         vec![WorkerEvent::Retries { attempt, why: text::one_line(&why, 300), until }]
     }
 
-    fn end(
-        &mut self,
-        exit: &WorkerExit,
-        now: Timestamp,
-        _config_dir: &Path,
-        _read: &dyn Fn(&Path) -> Option<String>,
-    ) -> Vec<WorkerEvent> {
+    fn last_words(&mut self, over: &Over<'_>) -> LastWords {
         let mut told = Vec::new();
         self.finish_text(&mut told);
-        if !self.has_ended {
-            told.extend(worker_output::cut_short(exit, now).into_iter().map(|event| at_the_end(event, exit)));
-        }
-        told
-    }
-}
-
-/// Some of its failures only their exit codes tell.
-fn at_the_end(event: WorkerEvent, exit: &WorkerExit) -> WorkerEvent {
-    match event {
-        WorkerEvent::Failed(mut failure) => {
-            match exit.code {
-                Some(TURN_LIMIT) => failure.kind = FailureKind::Turns,
-                Some(41) => failure.kind = FailureKind::NotLoggedIn,
-                _ => {}
-            }
-            WorkerEvent::Failed(failure)
-        }
-        event => event,
+        // Some of its failures only their exit codes tell.
+        let kind = match over.exit.code {
+            Some(TURN_LIMIT) => Some(FailureKind::Turns),
+            Some(41) => Some(FailureKind::NotLoggedIn),
+            _ => None,
+        };
+        let failure = kind.filter(|_| !self.has_ended).zip(worker_output::cut_short(over.exit, over.now));
+        let failure = failure.map(|(kind, failure)| Failure { kind, ..failure });
+        LastWords { told, failure, has_ended: self.has_ended }
     }
 }
 

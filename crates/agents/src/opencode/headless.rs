@@ -2,15 +2,12 @@
 //!
 //! It tells its costs step by step and has no last word: the text is the last message's.
 
-use std::path::Path;
-
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::Failure;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
-use consort_core::dispatch::WorkerExit;
 use consort_core::text;
 use serde_json::Value;
 use serde_json::json;
@@ -18,7 +15,9 @@ use serde_json::json;
 use super::CONTENT;
 use crate::Headless;
 use crate::HeadlessCommand;
+use crate::LastWords;
 use crate::OutputReader;
+use crate::Over;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -67,7 +66,6 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     if let Some(session) = work.resume {
         command.argue([format!("--session={session}")]);
     }
-    command.ignore("max turns", work.max_turns.is_some());
     command.ignore("budget", work.budget.is_some());
     command.stdin = Some(work.prompt.to_owned());
     command
@@ -149,21 +147,11 @@ impl OutputReader for Reader {
         vec![WorkerEvent::Retries { attempt: self.attempts, why, until: None }]
     }
 
-    fn end(
-        &mut self,
-        exit: &WorkerExit,
-        now: Timestamp,
-        _config_dir: &Path,
-        _read: &dyn Fn(&Path) -> Option<String>,
-    ) -> Vec<WorkerEvent> {
+    fn last_words(&mut self, over: &Over<'_>) -> LastWords {
         let mut told = Vec::new();
         self.finish_text(&mut told);
-        match self.failure.take() {
-            Some(failure) => told.push(WorkerEvent::Failed(failure)),
-            None if self.has_spoken && exit.code == Some(0) => {}
-            None => told.extend(worker_output::cut_short(exit, now)),
-        }
-        told
+        let has_ended = self.has_spoken && over.exit.code == Some(0);
+        LastWords { told, failure: self.failure.take(), has_ended }
     }
 }
 

@@ -54,9 +54,10 @@ export default (pi: any) => {
       mail.push(text)
       begin()
     },
-    meet: ({ name, others }: any) => {
-      const company = others === 1 ? ", 1 other here" : others ? `, ${others} others here` : ""
-      here?.ui?.setStatus?.("consort", `consort: ${name}${company}`)
+    // As `consort status --line` has it; mail is not counted: an idle session is woken for it.
+    meet: ({ name, others, task }: any) => {
+      const parts = [name, others === 1 ? "1 peer" : `${others} peers`, task].filter(Boolean)
+      here?.ui?.setStatus?.("consort", `consort: ${parts.join(" · ")}`)
     },
   })
 

@@ -2,19 +2,18 @@
 //!
 //! Its exit code is 0 whatever happens to the model.
 
-use std::path::Path;
-
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
-use consort_core::dispatch::WorkerExit;
 use serde_json::Value;
 
 use crate::Headless;
 use crate::HeadlessCommand;
+use crate::LastWords;
 use crate::OutputReader;
+use crate::Over;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -40,7 +39,6 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     if let Some(session) = work.resume {
         command.argue(["--session", session]);
     }
-    command.ignore("max turns", work.max_turns.is_some());
     command.ignore("budget", work.budget.is_some());
     command.stdin = Some(work.prompt.to_owned());
     command
@@ -90,18 +88,10 @@ impl OutputReader for Reader {
         told
     }
 
-    fn end(
-        &mut self,
-        exit: &WorkerExit,
-        now: Timestamp,
-        _config_dir: &Path,
-        _read: &dyn Fn(&Path) -> Option<String>,
-    ) -> Vec<WorkerEvent> {
-        match self.error.take() {
-            Some(error) => vec![WorkerEvent::Failed(failure::read(None, &error, now))],
-            None if self.has_answered && exit.code == Some(0) => Vec::new(),
-            None => worker_output::cut_short(exit, now),
-        }
+    fn last_words(&mut self, over: &Over<'_>) -> LastWords {
+        let failure = self.error.take().map(|error| failure::read(None, &error, over.now));
+        let has_ended = self.has_answered && over.exit.code == Some(0);
+        LastWords { failure, has_ended, ..LastWords::default() }
     }
 }
 

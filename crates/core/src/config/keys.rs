@@ -205,7 +205,7 @@ pub const KEYS: &[Key] = &[
         name: "monitor.review",
         kind: ValueKind::Choice(&["always", "tasks", "asked"]),
         for_hooks: false,
-        about: "when the prompt and the diff of a finished agent are kept for a review: always, for those with a task, or where asked (`open --review`)",
+        about: "when a finished agent's work is reviewed by a run that only reads: always, for those with a task, or where asked (`open --review`)",
     },
     Key {
         name: "monitor.nudge",

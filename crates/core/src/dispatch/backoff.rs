@@ -1,5 +1,6 @@
 //! When a provider is asked again after it has failed.
 
+use super::Failure;
 use super::FailureKind;
 use crate::Timestamp;
 
@@ -48,6 +49,31 @@ pub fn staggered(at: Timestamp, mut taken: Vec<Timestamp>, stagger: i64) -> Time
         let is_near = at.plus(stagger) > other && other.plus(stagger) > at;
         if is_near { other.plus(stagger) } else { at }
     })
+}
+
+/// A CLI that tries again by itself, and has told nothing since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retrying {
+    /// What went wrong.
+    pub failure: Failure,
+    pub attempt: u32,
+    /// When it tries again, if it tells.
+    pub until: Option<Timestamp>,
+    /// When it told so.
+    pub since: Timestamp,
+}
+
+/// Whether it is ended, to go on when the limit is over: one may try or wait for ever without
+/// telling, and its run would count as working.
+pub fn gives_up(retrying: &Retrying, now: Timestamp) -> bool {
+    let Retrying { failure, attempt, until, since } = retrying;
+    let is_long = |until: Timestamp| until.since(now) > LONGEST_WAIT;
+    let until = failure.until.or(*until);
+    let waits_long = match until {
+        Some(until) => is_long(until),
+        None => now.since(*since) > LIMIT_WAIT,
+    };
+    failure.kind == FailureKind::Limit && (*attempt >= PATIENCE || waits_long)
 }
 
 /// What a failure tells of the provider.
@@ -102,6 +128,27 @@ mod tests {
 
     fn failures(count: i64) -> Vec<EndedRun> {
         (1..=count).map(|at| run(at - 1, at, Some(FailureKind::Provider))).collect()
+    }
+
+    #[test]
+    fn who_waits_long_or_for_ever_is_parked_instead() {
+        let now = Timestamp(1_000_000);
+        let after = |seconds: i64| now.plus(seconds * Timestamp::SECOND);
+        let retrying = |kind, attempt, limit: Option<i64>, again: Option<i64>| Retrying {
+            failure: Failure { kind, message: String::new(), until: limit.map(after) },
+            attempt,
+            until: again.map(after),
+            since: now,
+        };
+        let limit = |attempt, limit, again| retrying(FailureKind::Limit, attempt, limit, again);
+        assert!(!gives_up(&limit(2, None, None), now) && gives_up(&limit(3, None, None), now));
+        assert!(!gives_up(&limit(1, Some(60), None), now) && gives_up(&limit(1, Some(61), None), now));
+        assert!(!gives_up(&limit(1, None, Some(60)), now) && gives_up(&limit(1, None, Some(61)), now));
+        // It has not said for how long.
+        assert!(!gives_up(&limit(1, None, None), after(30)) && gives_up(&limit(1, None, None), after(31)));
+        assert!(!gives_up(&limit(1, None, Some(60)), after(59)));
+        // What fails otherwise is the CLI's own to try again.
+        assert!(!gives_up(&retrying(FailureKind::Provider, 9, None, Some(900)), after(900)));
     }
 
     #[test]

@@ -32,6 +32,13 @@ pub struct BatchTask {
     pub budget_usd: Option<Cost>,
 }
 
+/// Whether a word for a task is rather meant as the name of a file: one word, with a slash or with
+/// an ending of files of tasks.
+pub fn looks_like_file(word: &str) -> bool {
+    let has_ending = [".txt", ".md", ".toml", ".json"].iter().any(|ending| word.ends_with(ending));
+    !word.contains(char::is_whitespace) && (word.contains('/') || has_ending)
+}
+
 /// What becomes of the others when one fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -176,6 +183,16 @@ mod tests {
 
     fn step(policy: &BatchPolicy, states: &[TaskState], last: Option<i64>, now: i64) -> BatchStep {
         batch_step(policy, states, last.map(Timestamp), Timestamp(now))
+    }
+
+    #[test]
+    fn names_of_files_are_told_from_tasks() {
+        for name in ["/nonexistent/tasks.txt", "tasks.txt", "a/b", "plan.md", "batch.toml", "x.json"] {
+            assert!(looks_like_file(name), "{name}");
+        }
+        for task in ["test", "fix a/b", "read tasks.txt", "write\tnotes.md", "", "v1.2"] {
+            assert!(!looks_like_file(task), "{task}");
+        }
     }
 
     #[test]

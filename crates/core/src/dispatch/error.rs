@@ -9,6 +9,7 @@ use crate::explain::Kind;
 use crate::journal::Number;
 use crate::presence::NotAllowed;
 use crate::presence::PresenceError;
+use crate::tasks::TaskError;
 
 /// Why something cannot be done with runs.
 #[derive(Debug, Error)]
@@ -27,6 +28,8 @@ pub enum DispatchError {
     NoSession { number: Number },
     #[error(transparent)]
     Presence(#[from] PresenceError),
+    #[error(transparent)]
+    Task(#[from] TaskError),
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     #[error(transparent)]
@@ -48,6 +51,7 @@ impl Explain for DispatchError {
             Self::Refused(_) | Self::HasEnded { .. } => Kind::Conflict,
             Self::Store(error) => error.kind(),
             Self::Presence(error) => error.kind(),
+            Self::Task(error) => error.kind(),
             _ => Kind::User,
         }
     }
@@ -63,6 +67,7 @@ impl Explain for DispatchError {
                 format!("`consort runs retry {number}` does it again from the start")
             }
             Self::Presence(error) => return error.hints(),
+            Self::Task(error) => return error.hints(),
             Self::NotAllowed(error) => return error.hints(),
             Self::Store(error) => return error.hints(),
         }]

@@ -9,6 +9,7 @@ use super::Reservation;
 use super::RunRecord;
 use super::RunState;
 use super::Safety;
+use super::Tier;
 use super::Usage;
 use super::admit;
 use super::estimate;
@@ -55,6 +56,9 @@ pub struct Wish<'a> {
     pub task: &'a str,
     pub role: &'a str,
     pub cli: &'a str,
+    pub model: Option<&'a str>,
+    /// How good its model has to be, and how good the one is that is named, if that is known.
+    pub tier: (Tier, Option<Tier>),
     pub safety: Safety,
 }
 
@@ -68,6 +72,7 @@ const REST: i64 = 10 * Timestamp::MINUTE;
 pub(super) fn check(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<Reservation, Refusal> {
     depth(facts)?;
     task(wish)?;
+    tier(wish)?;
     safety(facts, wish)?;
     loops(facts, wish)?;
     let reservation = budget(facts, wish)?;
@@ -100,6 +105,25 @@ fn task(wish: &Wish<'_>) -> Result<(), Refusal> {
         gate: "task",
         why: "the task is empty".into(),
         hint: "say what is to be done: consort run 'explain how logging works'".into(),
+    })
+}
+
+/// A model that is known to be less than its role needs does not do.
+fn tier(wish: &Wish<'_>) -> Result<(), Refusal> {
+    let (needed, Some(known)) = wish.tier else { return Ok(()) };
+    if known <= needed {
+        return Ok(());
+    }
+    Err(Refusal {
+        gate: "tier",
+        why: format!(
+            "role `{}` needs a model of tier `{}`, and {} is `{}`",
+            wish.role,
+            needed.as_str(),
+            wish.model.unwrap_or("that of the CLI"),
+            known.as_str()
+        ),
+        hint: "name another `--model`, or change `tier` of the role".into(),
     })
 }
 

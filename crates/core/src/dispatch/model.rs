@@ -16,7 +16,9 @@ use crate::journal::Actor;
 use crate::journal::ChangeId;
 use crate::journal::Number;
 use crate::presence::AgentName;
+use crate::presence::SessionId;
 use crate::project::ProjectId;
+use crate::tasks::TaskKey;
 
 /// What a run is to do, and how: all that is decided before it starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +58,22 @@ pub struct RunSpec {
     /// The run that it goes on with or repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<ChangeId>,
+    /// The task of a spec that it does: taken with the run, and done with it or given back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub takes: Option<TaskKey>,
+    /// The work that it reviews.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reviews: Option<ReviewOf>,
+}
+
+/// Whose work a run reviews.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewOf {
+    /// An agent's, who hears what was found.
+    Agent(SessionId),
+    /// A run's, whose starter hears it.
+    Run(ChangeId),
 }
 
 fn is_zero(depth: &u32) -> bool {
@@ -180,6 +198,9 @@ pub struct RunEnd {
     /// What became of its worktree, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge: Option<String>,
+    /// It is done, and what it did is not where it was to go.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unmerged: bool,
     /// What proves its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_hash: Option<String>,
@@ -191,6 +212,11 @@ pub struct RunEnd {
 }
 
 impl RunEnd {
+    /// Whether all is as it was asked for.
+    pub fn is_well(&self) -> bool {
+        self.state == RunState::Done && !self.is_unmerged
+    }
+
     /// An end of which nothing else is known.
     pub fn bare(state: RunState) -> Self {
         Self {
@@ -202,6 +228,7 @@ impl RunEnd {
             tools: 0,
             tools_failed: 0,
             merge: None,
+            is_unmerged: false,
             result_hash: None,
             diff_hash: None,
             receipt: None,

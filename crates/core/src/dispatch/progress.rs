@@ -69,7 +69,9 @@ impl Progress {
         let failure = self.failure.clone().or_else(|| self.unsaid(exit).filter(|_| cut.is_none()));
         let state = match (cut, &failure) {
             (Some(cut), _) => cut,
-            (None, Some(Failure { kind: FailureKind::Budget, .. })) => RunState::BudgetExceeded,
+            (None, Some(Failure { kind: FailureKind::Budget | FailureKind::Turns, .. })) => {
+                RunState::BudgetExceeded
+            }
             (None, Some(_)) => RunState::Error,
             (None, None) => RunState::Done,
         };

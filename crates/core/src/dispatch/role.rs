@@ -1,5 +1,6 @@
 //! A role: what a run is started with, and the keys that a file may say about it.
 
+use serde::Deserialize;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -79,8 +80,8 @@ fn dollars<S: serde::Serializer>(cost: &Option<Cost>, serializer: S) -> Result<S
     cost.map(Cost::dollars).serialize(serializer)
 }
 
-/// How good a model has to be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// How good a model has to be, the best first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
     Frontier,

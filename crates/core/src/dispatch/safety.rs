@@ -6,6 +6,7 @@
 //! text, and is kept in bounds by the CLI's own sandbox and the shield.
 
 mod args;
+mod bounds;
 mod classify;
 mod git;
 mod inline;
@@ -19,8 +20,10 @@ mod wording;
 use serde::Deserialize;
 use serde::Serialize;
 
+pub use bounds::Bounds;
 pub use classify::Classified;
 pub use classify::classify;
+pub use wording::not_its_tool;
 pub use wording::refused;
 
 /// The variable that tells a session how much it may do. A hook has it from the CLI that

@@ -4,6 +4,7 @@ use super::RunEnd;
 use super::RunRecord;
 use super::RunState;
 use crate::secrets::redacted;
+use crate::tasks::TaskKey;
 use crate::text;
 
 /// How much of a result its starter is told.
@@ -26,6 +27,38 @@ pub(super) fn ended(run: &RunRecord, end: &RunEnd, result: &str) -> String {
         ));
     }
     told
+}
+
+/// What a run is told that takes a task of a spec, and what it is to do besides.
+pub fn run_task(key: &TaskKey, title: Option<&str>, besides: &str) -> String {
+    let title = title.map_or_else(String::new, |title| format!(": {}", text::foreign(title, 300)));
+    let task = format!(
+        "Do task {}{title}\n\nIt is in {}: read there what it asks for, and do this task and no other. It is \
+         taken in your name, and done when you end well: do not claim, complete or drop tasks yourself.",
+        text::foreign(&key.id, 64),
+        text::foreign(&key.spec.path, 300)
+    );
+    match besides.trim() {
+        "" => task,
+        besides => format!("{task}\n\n{besides}"),
+    }
+}
+
+/// What the person and who did the work are told of a review.
+pub(super) fn reviewed(run: &RunRecord, result: &str) -> String {
+    let said: String = redacted(result.trim()).chars().take(RESULT).collect();
+    format!("Review by {} (run {}):\n{}", run.spec.name, run.number, text::printable(&said))
+}
+
+/// What is told of a run that stands still.
+pub(super) fn stalled(run: &RunRecord, found: &str) -> String {
+    let (number, name) = (run.number, &run.spec.name);
+    format!(
+        "Run {number} ({name}, {}) stands still: {}. It goes on if it can; `consort runs logs {number}` shows \
+         what it did, `consort runs stop {number}` ends it.",
+        run.spec.role,
+        text::foreign(found, 300)
+    )
 }
 
 fn how(state: RunState) -> &'static str {

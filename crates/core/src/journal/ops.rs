@@ -3,6 +3,7 @@
 use super::Actor;
 use super::Change;
 use super::Entry;
+use super::EntryId;
 use super::JournalChange;
 use super::Seq;
 use super::TailRequest;
@@ -25,6 +26,11 @@ impl App {
     /// Part of the journal, oldest first.
     pub fn journal_tail(&mut self, request: &TailRequest) -> Result<Vec<Entry>, StoreError> {
         self.engine.read()?.entries(request)
+    }
+
+    /// One entry, unless it was dropped.
+    pub fn journal_entry(&mut self, id: EntryId) -> Result<Option<Entry>, StoreError> {
+        self.engine.read()?.entry(id)
     }
 
     /// The number of the last entry.

@@ -17,6 +17,7 @@ mod deliver;
 #[cfg(test)]
 mod deliver_tests;
 mod details;
+mod dialog;
 mod end;
 mod error;
 mod glance;
@@ -53,6 +54,7 @@ pub use deliver::Purpose;
 pub use deliver::Refusal;
 pub use deliver::Typing;
 pub use deliver::may_type;
+pub use dialog::dialog;
 pub use end::Ended;
 pub use end::end_pane;
 pub use error::MonitorError;

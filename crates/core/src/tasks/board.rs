@@ -15,8 +15,10 @@ use super::spec::Spec;
 use crate::Timestamp;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::journal::ChangeId;
 use crate::journal::Number;
 use crate::presence::Agent;
+use crate::presence::AgentName;
 use crate::project::ProjectId;
 use crate::text;
 
@@ -76,12 +78,33 @@ impl Board {
         }
         let task = match id {
             Some(id) => self.find(id)?,
-            None => self.tasks.iter().find(|task| task.ready).cloned().ok_or_else(|| {
-                TaskError::NothingReady { spec: self.spec.path.clone(), why: rules::why_none(&self.tasks) }
-            })?,
+            None => self.next()?,
         };
         rules::may_claim(&task)?;
         let (key, worker) = (self.key(&task), self.worker(now, words));
+        Ok(self.decided(task, TaskChange::Claimed { key, worker }))
+    }
+
+    /// The first task that is ready.
+    pub(super) fn next(&self) -> Result<TaskView, TaskError> {
+        self.tasks.iter().find(|task| task.ready).cloned().ok_or_else(|| TaskError::NothingReady {
+            spec: self.spec.path.clone(),
+            why: rules::why_none(&self.tasks),
+        })
+    }
+
+    /// The task that is named is a run's from now on, whatever its starter has claimed.
+    pub(super) fn claim_for_run(
+        &self,
+        id: &str,
+        run: ChangeId,
+        name: &AgentName,
+        now: Timestamp,
+    ) -> Result<Decided, TaskError> {
+        let task = self.find(id)?;
+        rules::may_claim(&task)?;
+        let worker = run_worker(run, name, now);
+        let key = self.key(&task);
         Ok(self.decided(task, TaskChange::Claimed { key, worker }))
     }
 
@@ -159,6 +182,13 @@ impl Board {
         }
     }
 
+    /// The task of that id, if it can be taken.
+    pub(super) fn named(&self, id: &str) -> Result<TaskView, TaskError> {
+        let task = self.find(id)?;
+        rules::may_claim(&task)?;
+        Ok(task)
+    }
+
     /// The task of that id. A spec that names no tasks takes any id.
     fn find(&self, id: &str) -> Result<TaskView, TaskError> {
         let wanted = rules::fold(id.trim());
@@ -191,7 +221,7 @@ impl Board {
         }
     }
 
-    fn key(&self, task: &TaskView) -> TaskKey {
+    pub(super) fn key(&self, task: &TaskView) -> TaskKey {
         // A record's own spelling, so that it stays one record.
         let id = task.record.as_ref().map_or_else(|| task.id.clone(), |record| record.key.id.clone());
         TaskKey { spec: self.spec.clone(), id }
@@ -203,6 +233,7 @@ impl Board {
             name: self.me.as_ref().map_or_else(|| "the person".into(), |me| me.name.to_string()),
             at: now,
             words: words.map(|words| text::one_line(words, 1_000)),
+            run: None,
         }
     }
 
@@ -210,6 +241,11 @@ impl Board {
     pub(super) fn project(&self) -> Option<ProjectId> {
         self.spec.project.clone().or_else(|| self.me.as_ref().map(|me| me.project.id.clone()))
     }
+}
+
+/// A run as the worker of a task.
+pub(super) fn run_worker(run: ChangeId, name: &AgentName, at: Timestamp) -> Worker {
+    Worker { who: Actor::Consort, name: name.to_string(), at, words: None, run: Some(run) }
 }
 
 /// The change that frees a task whose worker is gone.
@@ -238,6 +274,6 @@ pub(crate) fn taken_over(record: TaskRecord, by: &Agent, now: Timestamp) -> [Cha
         TaskState::Free { .. } | TaskState::Done(_) => None,
     };
     let who = Actor::Agent(by.session.clone());
-    let worker = Worker { who, name: by.name.to_string(), at: now, words };
+    let worker = Worker { who, name: by.name.to_string(), at: now, words, run: None };
     [left_behind(&record), Change::Tasks(TaskChange::Claimed { key: record.key, worker })]
 }

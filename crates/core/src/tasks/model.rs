@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::SpecError;
 use crate::Timestamp;
 use crate::journal::Actor;
+use crate::journal::ChangeId;
 use crate::journal::Number;
 use crate::presence::CallerFacts;
 use crate::project::ProjectId;
@@ -63,6 +64,9 @@ pub struct Worker {
     /// Why it was taken, or what came of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+    /// The run that it is the task of, until it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<ChangeId>,
 }
 
 /// A change of who does which task.

@@ -4,9 +4,10 @@
 mod tests;
 
 use consort_core::dispatch::ActionClass;
+use consort_core::dispatch::Bounds;
 use consort_core::dispatch::SAFETY_VARIABLE;
-use consort_core::dispatch::Safety;
 use consort_core::dispatch::classify;
+use consort_core::dispatch::not_its_tool;
 use consort_core::dispatch::refused_by_safety;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::ToolUse;
@@ -23,7 +24,11 @@ pub(crate) fn refusal(
     context: &dyn HookContext,
     tool: &ToolUse,
 ) -> Option<String> {
-    let safety = Safety::told(&context.variable(SAFETY_VARIABLE)?);
+    let bounds = Bounds::told(&context.variable(SAFETY_VARIABLE)?);
+    if !bounds.has(&tool.name) {
+        return Some(not_its_tool(&bounds, &tool.name));
+    }
+    let safety = bounds.safety;
     let request = policy::request(host, &call.cwd, tool, &ToolFiles::default());
     let mut found = classify(&request, &tool.name);
     if tool.deletes {

@@ -203,7 +203,7 @@ fn stage(into: &Git, record: &Record) -> Result<(), WorktreeError> {
 }
 
 /// What would be lost if these changes were made: files that are not in the snapshot, because
-/// they are ignored or too large, or that have changed since.
+/// they are ignored or too large, or that have changed since. And what would not be written.
 fn in_the_way(into: &Git, ours: &Git, now: &str, after: &str) -> Result<Vec<String>, WorktreeError> {
     let changes = into.differences(now, after)?;
     let gone: BTreeSet<&[u8]> = changes
@@ -225,6 +225,11 @@ fn in_the_way(into: &Git, ours: &Git, now: &str, after: &str) -> Result<Vec<Stri
             }
         }
     }
+    // Git does not write what a sparse checkout leaves out.
+    let unseen = snapshot::flagged(ours)?;
+    found.extend(
+        changes.iter().filter(|change| unseen.contains(&change.path)).map(|change| text(&change.path)),
+    );
     if found.is_empty() {
         let ran = ours.run(&["read-tree", "-m", "-u", "-n", now, after], b"")?;
         if !ran.is_success {

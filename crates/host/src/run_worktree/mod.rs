@@ -13,7 +13,9 @@
 //! and `git checkout` of the person's. A run's own directory is never asked where its
 //! repository is: what works in it could have changed that.
 
+mod apart;
 mod bootstrap;
+mod diff;
 mod error;
 mod git;
 mod make;
@@ -32,6 +34,7 @@ pub use bootstrap::Bootstrap;
 pub use bootstrap::SetUp;
 pub use bootstrap::SetUpCommand;
 pub use bootstrap::SetUpEnd;
+pub use diff::diff;
 pub use error::WorktreeError;
 pub use make::Made;
 pub use make::make;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::RunTree;
+use super::apart;
 use super::error::WorktreeError;
 use super::git::Git;
 use super::git::text;
@@ -67,8 +68,9 @@ fn go_on(tree: &RunTree, git: &Git, repository: &Git, record: &Record) -> Result
     let now = snapshot::take(git, &tree.git_dir.join(INDEX), None)?;
     let is_new = |change: &super::git::Difference| change.after.is_some();
     let changes = git.differences(files, &now.tree)?;
-    if let Some(new) = changes.iter().find(|change| is_new(change)) {
-        let what = vec![text(&new.path)];
+    let mut what = apart::new(tree)?;
+    what.extend(changes.iter().find(|change| is_new(change)).map(|new| text(&new.path)));
+    if !what.is_empty() {
         return Err(WorktreeError::Unmerged { path: tree.path.clone(), what });
     }
     git.ask(&["update-ref", "--no-deref", "HEAD", all])?;
@@ -100,6 +102,9 @@ fn unmerged(tree: &RunTree, git: &Git, last: Option<&Record>) -> Result<Vec<Stri
     let mut found: Vec<String> =
         git.differences(&since[1], &now.tree)?.iter().map(|change| text(&change.path)).collect();
     found.extend(now.left_out.into_iter().map(|left| left.path));
+    found.extend(apart::new(tree)?);
+    found.extend(apart::gone(tree)?);
+    found.extend(apart::left_commits(tree, git, &since[0])?);
     let head = git.id("HEAD^{commit}")?;
     if !git.is_ancestor(&head, &since[0])? {
         found.push(format!("commit {head}"));

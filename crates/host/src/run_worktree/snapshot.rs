@@ -61,6 +61,7 @@ pub(super) fn take(git: &Git, index: &Path, limit: Option<u64>) -> Result<Snapsh
     let staged = ours.line(&["write-tree"])?;
     // It exits 1 where files have changed, which is what is looked for next.
     ours.run(&["update-index", "-q", "--ignore-submodules", "--refresh"], b"")?;
+    look_at_flagged(&ours)?;
     let entries = entries(&ours)?;
     let (mut gone, mut there, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     let mut leave = |name: &[u8], why| left_out.push(LeftOut { path: text(name), why });
@@ -98,6 +99,31 @@ fn copy_index(own: &Path, index: &Path) -> std::io::Result<()> {
     let mut to = fs::File::create(index)?;
     std::io::copy(&mut from, &mut to)?;
     to.set_times(times)
+}
+
+/// Has git look at files again that it was told not to look at (`--skip-worktree`,
+/// `--assume-unchanged`). What is not there stays so: a sparse checkout has not all files.
+fn look_at_flagged(ours: &Git) -> Result<(), WorktreeError> {
+    let mut there = Vec::new();
+    for name in flagged(ours)? {
+        if look(&ours.worktree, path(&name)).is_some() {
+            there.extend_from_slice(&name);
+            there.push(0);
+        }
+    }
+    if !there.is_empty() {
+        ours.give(&["update-index", "-z", "--no-skip-worktree", "--stdin"], &there)?;
+        ours.give(&["update-index", "-z", "--no-assume-unchanged", "--stdin"], &there)?;
+    }
+    Ok(())
+}
+
+/// The files of an index that git was told not to look at.
+pub(super) fn flagged(git: &Git) -> Result<BTreeSet<Vec<u8>>, WorktreeError> {
+    let told = git.ask(&["ls-files", "-v", "-z"])?;
+    // `S` or a small letter, a space, the path.
+    let is_flagged = |line: &&[u8]| line[0] == b'S' || line[0].is_ascii_lowercase();
+    Ok(fields(&told).filter(is_flagged).filter_map(|line| line.get(2..)).map(<[u8]>::to_vec).collect())
 }
 
 /// What an index has, by path.

@@ -35,6 +35,8 @@ pub(super) const TOOLS: &[Entry] = &[
                 "safety": { "enum": ["suggest", "auto-edit"] },
                 "worktree": { "type": "boolean" },
                 "calls": { "type": "integer", "description": "most tool calls" },
+                "takes": { "type": "string", "description": "id of a task in your spec, or next" },
+                "review": { "type": "boolean" },
                 "wait": { "type": "integer" },
             })
         },
@@ -65,6 +67,8 @@ pub(super) struct Run {
     safety: Option<String>,
     worktree: Option<bool>,
     calls: Option<u32>,
+    takes: Option<String>,
+    review: Option<bool>,
     wait: Option<u64>,
 }
 
@@ -88,6 +92,8 @@ pub(super) fn run(context: &mut ToolContext<'_>, run: Run) -> Result<Answer, Pro
         safety: safety.transpose()?,
         has_worktree: run.worktree.unwrap_or_default(),
         max_tools: run.calls,
+        takes: run.takes,
+        is_reviewed: run.review.unwrap_or_default(),
         wait: wait(run.wait),
     };
     let facts = context.facts();

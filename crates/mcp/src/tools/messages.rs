@@ -24,7 +24,7 @@ use crate::answer::Problem;
 pub(super) const TOOLS: &[Entry] = &[
     Entry {
         name: "send",
-        about: "Send a message to agents by name, to `all` of this project, or to the person (`@me`).",
+        about: "Send a message to agents by name, to `all` of this project, or to your user (`@me`).",
         properties: || {
             json!({
                 "to": { "type": "array", "items": { "type": "string" }, "description": "names, or the first letters of one" },

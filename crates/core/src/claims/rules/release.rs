@@ -113,6 +113,8 @@ fn may_take(hold: &Hold, right: &Right, is_person: bool, now: Timestamp) -> Resu
     let is_due = hold.contest.as_ref().is_some_and(|contest| now >= contest.until);
     match &hold.contest {
         _ if !right.force => Err(ClaimError::NotYours { resource, holder }),
+        // To end an override gives protection back.
+        _ if is_person && hold.strength == Strength::Overridden => Ok(()),
         _ if is_person && is_due => Ok(()),
         _ if is_person => Ok(right.confirmed.clone()?),
         _ if hold.holder == Actor::Person => Err(ClaimError::ThePersons { resource }),

@@ -133,6 +133,11 @@ impl App {
         Ok(active.iter().map(|prediction| crate::convergence::wording::line(prediction, session)).collect())
     }
 
+    /// Where a session has been: its last prompts, and the files that it read and wrote.
+    pub fn trail_of(&self, session: &SessionId) -> Option<Trail> {
+        self.engine.side_files().last_trail(session)
+    }
+
     /// What each session of a project is about, in a few words.
     pub fn topics_in(&mut self, project: &ProjectId) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();

@@ -7,16 +7,20 @@ use crate::Timestamp;
 use crate::dispatch::Account;
 use crate::dispatch::Accounts;
 use crate::dispatch::AskedBy;
+use crate::dispatch::Cost;
 use crate::dispatch::DispatchChange;
 use crate::dispatch::DispatchError;
 use crate::dispatch::DispatchLimits;
 use crate::dispatch::GateFacts;
 use crate::dispatch::Refusal;
+use crate::dispatch::ReviewOf;
 use crate::dispatch::RunRecord;
 use crate::dispatch::RunSpec;
 use crate::dispatch::Safety;
+use crate::dispatch::Tier;
 use crate::dispatch::Wish;
 use crate::dispatch::gates;
+use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
 use crate::host::MachineProcess;
@@ -29,6 +33,9 @@ use crate::presence::Caller;
 use crate::presence::CallerFacts;
 use crate::project::ProjectId;
 use crate::secrets::redacted;
+use crate::tasks;
+use crate::tasks::TaskKey;
+use crate::tasks::TaskRequest;
 use crate::text;
 
 /// A run that is wanted.
@@ -40,6 +47,8 @@ pub struct RunRequest {
     pub role: String,
     pub cli: String,
     pub model: Option<String>,
+    /// How good its model has to be, and how good the one is that is named, if that is known.
+    pub tier: (Tier, Option<Tier>),
     pub safety: Safety,
     pub name: AgentName,
     pub cwd: PathBuf,
@@ -48,9 +57,55 @@ pub struct RunRequest {
     pub prompt_hash: String,
     pub batch: Option<String>,
     pub follows: Option<ChangeId>,
+    /// The task of a spec that it takes: its id and its spec are named.
+    pub takes: Option<TaskRequest>,
+    /// The work that it reviews: **only what reads can be asked for so**, and Consort itself asks.
+    pub reviews: Option<ReviewOf>,
+    /// Whether the beginning of its task may be kept.
+    pub keeps_title: bool,
     pub limits: DispatchLimits,
     /// What the person's own gate says against it.
     pub own_gate: Option<Refusal>,
+}
+
+impl RunRequest {
+    /// What is decided of it.
+    fn spec(
+        &self,
+        title: String,
+        reserved: Cost,
+        parent: Option<&RunRecord>,
+        takes: Option<TaskKey>,
+    ) -> RunSpec {
+        RunSpec {
+            title,
+            role: self.role.clone(),
+            cli: self.cli.clone(),
+            model: self.model.clone(),
+            safety: self.safety,
+            name: self.name.clone(),
+            cwd: self.cwd.clone(),
+            has_worktree: self.has_worktree,
+            timeout_s: self.timeout_s,
+            reserved,
+            cap: self.limits.caps.run,
+            prompt_hash: self.prompt_hash.clone(),
+            depth: gates::depth_below(parent),
+            parent: parent.map(|parent| parent.id),
+            batch: self.batch.clone(),
+            follows: self.follows,
+            takes,
+            reviews: self.reviews.clone(),
+        }
+    }
+}
+
+/// What a run is listed by: the first line of its task, as far as it may be kept.
+fn title(request: &RunRequest) -> String {
+    if !request.keeps_title {
+        return format!("({} that are not kept)", text::count(request.task.chars().count(), "character"));
+    }
+    redacted(&text::one_line(request.task.trim().lines().next().unwrap_or_default(), TITLE))
 }
 
 /// How many of the latest runs gates look at.
@@ -65,16 +120,21 @@ impl App {
         let now = self.host.now();
         let files = self.engine.side_files();
         let mut tx = self.engine.write()?;
-        let who = presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?;
+        let is_ours = request.reviews.is_some() && request.safety == Safety::Suggest;
+        let who = match is_ours {
+            true => None,
+            false => Some(presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?),
+        };
         let (by, asked_by) = match who {
-            Caller::Person => (Actor::Person, AskedBy::Person),
-            Caller::Anonymous(why) => return Err(why.into()),
-            Caller::Agent(agent) => {
+            None => (Actor::Consort, AskedBy::Person),
+            Some(Caller::Person) => (Actor::Person, AskedBy::Person),
+            Some(Caller::Anonymous(why)) => return Err(why.into()),
+            Some(Caller::Agent(agent)) => {
                 let asks = files.activity(&agent.session).and_then(|activity| activity.asks_first);
                 (Actor::Agent(agent.session), AskedBy::Agent { asks_first: asks != Some(false) })
             }
         };
-        let parent = parent(&*tx, &*self.host, &request.caller)?;
+        let parent = run_above(&*self.host, &*tx, &request.caller)?;
         let latest = tx.runs(&request.project, None, LATEST)?;
         let facts = GateFacts {
             now,
@@ -85,9 +145,15 @@ impl App {
             accounts: accounts(&*tx, &request.project, now)?,
             chance: u64::from(self.host.random()[0]),
         };
-        let wish =
-            Wish { task: &request.task, role: &request.role, cli: &request.cli, safety: request.safety };
-        let title = redacted(&text::one_line(request.task.trim().lines().next().unwrap_or_default(), TITLE));
+        let wish = Wish {
+            task: &request.task,
+            role: &request.role,
+            cli: &request.cli,
+            model: request.model.as_deref(),
+            tier: request.tier,
+            safety: request.safety,
+        };
+        let title = title(request);
         let reserved = match gates::check(&facts, &wish).and_then(|passed| match &request.own_gate {
             Some(refusal) => Err(refusal.clone()),
             None => Ok(passed),
@@ -99,35 +165,24 @@ impl App {
                 return Err(refusal.into());
             }
         };
-        let spec = RunSpec {
-            title,
-            role: request.role.clone(),
-            cli: request.cli.clone(),
-            model: request.model.clone(),
-            safety: request.safety,
-            name: request.name.clone(),
-            cwd: request.cwd.clone(),
-            has_worktree: request.has_worktree,
-            timeout_s: request.timeout_s,
-            reserved,
-            cap: request.limits.caps.run,
-            prompt_hash: request.prompt_hash.clone(),
-            depth: gates::depth_below(parent.as_ref()),
-            parent: parent.map(|parent| parent.id),
-            batch: request.batch.clone(),
-            follows: request.follows,
-        };
+        let id = crate::journal::EntryId::new(now, self.host.random());
+        let mut changes = Vec::new();
+        let mut takes = None;
+        if let Some(task) = &request.takes {
+            // The run is the first change, and what frees or takes tasks comes after it.
+            let run = (ChangeId { entry: id, place: 0 }, &request.name);
+            changes = tasks::claim_for_run(&*self.host, &*files, &*tx, task, run, now)?;
+            takes = changes.last().and_then(|change| match change {
+                Change::Tasks(change) => Some(change.key().clone()),
+                _ => None,
+            });
+        }
+        let spec = request.spec(title, reserved, parent.as_ref(), takes);
         let owner = own_process(&*self.host);
         let asked = DispatchChange::Asked { spec: Box::new(spec), by: by.clone(), owner };
-        let id = crate::journal::EntryId::new(now, self.host.random());
+        changes.insert(0, Change::Dispatch(asked));
         let project = Some(request.project.clone());
-        let entry = crate::journal::NewEntry {
-            id,
-            at: now,
-            project,
-            actor: by,
-            changes: vec![Change::Dispatch(asked)],
-        };
+        let entry = crate::journal::NewEntry { id, at: now, project, actor: by, changes };
         tx.record(&entry)?;
         let record = tx.run_of(entry.change_id(0))?;
         crate::app::commit(&*self.host, tx)?;
@@ -171,7 +226,11 @@ fn refused(refusal: &Refusal, title: String) -> Change {
 
 /// The run in whose process tree the caller is: the innermost. What the caller knows of its
 /// ancestors ends with the process that hosts its agent, which is below the run's owner.
-fn parent(tx: &dyn Tx, host: &dyn Host, caller: &CallerFacts) -> Result<Option<RunRecord>, DispatchError> {
+pub(crate) fn run_above(
+    host: &dyn Host,
+    tx: &dyn Tx,
+    caller: &CallerFacts,
+) -> Result<Option<RunRecord>, StoreError> {
     let machine = host.name();
     let is_above = |run: &RunRecord| {
         let owner = &run.owner;

@@ -5,3 +5,4 @@ mod list;
 mod supervise;
 
 pub use ask::RunRequest;
+pub(crate) use ask::run_above;

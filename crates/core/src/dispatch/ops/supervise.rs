@@ -12,6 +12,7 @@ use crate::dispatch::DispatchError;
 use crate::dispatch::Receipt;
 use crate::dispatch::Refusal;
 use crate::dispatch::Reservation;
+use crate::dispatch::ReviewOf;
 use crate::dispatch::RunEnd;
 use crate::dispatch::RunRecord;
 use crate::dispatch::RunState;
@@ -31,6 +32,8 @@ use crate::messages::Priority;
 use crate::presence::Agent;
 use crate::presence::Caller;
 use crate::presence::CallerFacts;
+use crate::presence::SessionId;
+use crate::tasks;
 
 /// How long after another one a parked run goes on, in milliseconds.
 const STAGGER: i64 = 5 * Timestamp::SECOND;
@@ -80,6 +83,19 @@ impl App {
         let changes = vec![Change::Dispatch(DispatchChange::Reserved { run: id, number, amount })];
         Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
         Ok(amount)
+    }
+
+    /// Tells who asked for a run, or else the person, that it stands still, and what was found.
+    pub fn tell_stalled_run(&mut self, id: ChangeId, found: &str) -> Result<(), DispatchError> {
+        let now = self.host.now();
+        let tx = self.engine.write()?;
+        let record = open_run(&*tx, id)?;
+        let starter = starter(&*tx, &record)?;
+        let to: Vec<&Agent> = starter.iter().collect();
+        let text = wording::stalled(&record, found);
+        let changes = vec![messages::notice(&to, MessageType::Info, Priority::High, text)];
+        Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
+        Ok(())
     }
 
     /// Whether the caller may end a run: the person may end any, an agent its own.
@@ -168,15 +184,48 @@ fn changes(
         DispatchChange::Ended { end, .. } => Some(wording::ended(run, end, result.unwrap_or_default())),
         _ => None,
     };
+    let has_ended = match &change {
+        DispatchChange::Ended { end, .. } => Some(end.is_well()),
+        _ => None,
+    };
     let mut changes = vec![Change::Dispatch(change)];
+    if let Some((key, is_well)) = run.spec.takes.as_ref().zip(has_ended) {
+        let worker = (run.id, &run.spec.name);
+        changes.extend(tasks::end_for_run(tx, key, worker, is_well, host.now())?);
+    }
+    let mut tell = |to: &[&Agent], text: String| {
+        changes.push(messages::notice(to, MessageType::Info, Priority::High, text));
+    };
     if let Some((text, starter)) = told.zip(starter(tx, run)?) {
-        changes.push(messages::notice(&[&starter], MessageType::Info, Priority::High, text));
+        tell(&[&starter], text);
+    }
+    // A review is for the person, and for who did the work.
+    if let (Some(of), Some(true), Some(result)) = (&run.spec.reviews, has_ended, result) {
+        let reviewed = match of {
+            ReviewOf::Agent(session) => present(tx, session)?,
+            ReviewOf::Run(id) => match tx.run_of(*id)? {
+                Some(reviewed) => starter(tx, &reviewed)?,
+                None => None,
+            },
+        };
+        let text = wording::reviewed(run, result);
+        tell(&[], text.clone());
+        if let Some(agent) = reviewed {
+            tell(&[&agent], text);
+        }
     }
     Ok(changes)
 }
 
 /// The agent that asked for it, unless that has left since.
 fn starter(tx: &dyn Tx, run: &RunRecord) -> Result<Option<Agent>, StoreError> {
-    let Actor::Agent(session) = &run.by else { return Ok(None) };
+    match &run.by {
+        Actor::Agent(session) => present(tx, session),
+        Actor::Person | Actor::Consort => Ok(None),
+    }
+}
+
+/// The agent of that session, unless it has left.
+fn present(tx: &dyn Tx, session: &SessionId) -> Result<Option<Agent>, StoreError> {
     Ok(tx.agent(session)?.filter(|(_, left)| left.is_none()).map(|(agent, _)| agent))
 }

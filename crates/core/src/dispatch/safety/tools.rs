@@ -40,7 +40,7 @@ pub(super) fn classify(tool: &str) -> Classified {
             None => Classified::unclear(tool, UNKNOWN),
         };
     }
-    let plain: String = tool.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let plain = plain(tool);
     let known = [
         (READING, ActionClass::FileRead),
         (NETWORK, ActionClass::Network),
@@ -52,6 +52,11 @@ pub(super) fn classify(tool: &str) -> Classified {
         Some((_, class)) => Classified::of(class, tool),
         None => Classified::unclear(tool, UNKNOWN),
     }
+}
+
+/// The name of a tool in one spelling.
+pub(super) fn plain(tool: &str) -> String {
+    tool.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 const UNKNOWN: &str = "is a tool that Consort does not know";

@@ -1,6 +1,7 @@
 //! What a model reads when its run may not do something.
 
 use super::ActionClass;
+use super::Bounds;
 use super::Classified;
 use super::Safety;
 use crate::text;
@@ -42,5 +43,18 @@ pub fn refused(safety: Safety, found: &Classified) -> String {
     format!(
         "[consort] Blocked: your run's safety is {}: {what}. Instead: {instead}. Do not get around this with another tool.",
         safety.as_str()
+    )
+}
+
+/// Why a tool is refused that a run's role does not have.
+pub fn not_its_tool(bounds: &Bounds, tool: &str) -> String {
+    let own = bounds.tools.as_deref().unwrap_or_default();
+    let has = match own.is_empty() {
+        true => "no tools".to_owned(),
+        false => format!("only these tools: {}", text::one_line(&own.join(", "), 300)),
+    };
+    format!(
+        "[consort] Blocked: your role has {has}. `{}` is not one of them. Instead: say in your result what is left to do.",
+        text::one_line(tool, 80)
     )
 }

@@ -164,7 +164,7 @@ fn delivery_states<'a>(
 /// What a mailbox's owner is called.
 fn name_of(store: &dyn PresenceStore, who: &Actor) -> Result<String, StoreError> {
     Ok(match who {
-        Actor::Person => "the person".into(),
+        Actor::Person => "your user".into(),
         Actor::Consort => "consort".into(),
         Actor::Agent(session) => {
             store.agent(session)?.map_or_else(|| session.to_string(), |(agent, _)| agent.name.to_string())

@@ -123,7 +123,9 @@ impl Sending<'_> {
                     Ok(match (name.to_lowercase().as_str(), project) {
                         ("all", Some(project)) => Ok(self.others(Some(project))?),
                         ("all", None) => Ok(Vec::new()),
-                        ("@me" | "me" | "user" | "@user", _) if !self.has(name)? => Ok(vec![person()]),
+                        ("@me" | "me" | "you" | "user" | "@user" | "person", _) if !self.has(name)? => {
+                            Ok(vec![person()])
+                        }
                         _ => self.named(name)?,
                     })
                 };
@@ -242,5 +244,5 @@ pub(super) fn recipient(agent: &Agent) -> Recipient {
 }
 
 pub(super) fn person() -> Recipient {
-    Recipient { who: Actor::Person, name: "the person".into() }
+    Recipient { who: Actor::Person, name: "your user".into() }
 }

@@ -14,8 +14,10 @@ use crate::policy::DecidedBy;
 use crate::policy::PolicyChange;
 use crate::policy::PolicyError;
 use crate::presence;
+use crate::presence::ActivityUpdate;
 use crate::presence::Caller;
 use crate::presence::CallerFacts;
+use crate::presence::Status;
 
 impl App {
     /// The questions that can be answered: nobody has, and who would take the answer to the
@@ -85,6 +87,12 @@ impl App {
         let mut changes = vec![Change::Policy(PolicyChange::Closed { ask: id, was_answered })];
         changes.extend(close_lost(&*self.host, others));
         Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
+        // It goes on, and its next hook may be a while.
+        let files = self.engine.side_files();
+        let waits = files.activity(&record.ask.session).is_some_and(|seen| seen.status == Status::Waiting);
+        if was_answered && waits {
+            files.note_activity(&record.ask.session, now, &ActivityUpdate::of(Status::Working))?;
+        }
         Ok(None)
     }
 

@@ -20,23 +20,30 @@ impl App {
     pub fn waiting_numbers(&mut self, keys: &[String]) -> Vec<Number> {
         let now = self.host.now();
         let files = self.engine.side_files();
-        let mut given: BTreeMap<String, Number> = BTreeMap::new();
+        let mut given: BTreeMap<String, (Number, Timestamp)> = BTreeMap::new();
         let mut old = Vec::new();
         files.each_slot(WAITING, &mut |key, value| match number_of(value, now) {
-            Some(number) => drop(given.insert(key.to_owned(), number)),
+            Some(kept) => drop(given.insert(key.to_owned(), kept)),
             None => old.push(key.to_owned()),
         });
         old.iter().for_each(|key| files.free_slot(WAITING, key));
-        let mut last = given.values().copied().max().unwrap_or(0);
+        let mut last = given.values().map(|(number, _)| *number).max().unwrap_or(0);
         let mut numbers = Vec::new();
         for key in keys {
             let key = path_key(std::path::Path::new(key));
-            let number = given.get(&key).copied().unwrap_or_else(|| {
-                last += 1;
-                last
-            });
-            // What cannot be kept is numbered for this once.
-            let _ = files.set_slot(WAITING, &key, &format!("{number} {}", now.0));
+            let kept = given.get(&key).copied();
+            let number = kept.map_or_else(
+                || {
+                    last += 1;
+                    last
+                },
+                |(number, _)| number,
+            );
+            // A list is looked at every second, and a number lasts. What cannot be kept is
+            // numbered for this once.
+            if kept.is_none_or(|(_, at)| now.since(at) >= KEPT / 4) {
+                let _ = files.set_slot(WAITING, &key, &format!("{number} {}", now.0));
+            }
             numbers.push(number);
         }
         numbers
@@ -46,15 +53,16 @@ impl App {
     pub fn has_been_numbered(&mut self, number: Number) -> bool {
         let now = self.host.now();
         let mut is_known = false;
-        let mut look = |_: &str, value: &str| is_known |= number_of(value, now) == Some(number);
+        let mut look =
+            |_: &str, value: &str| is_known |= number_of(value, now).is_some_and(|(kept, _)| kept == number);
         self.engine.side_files().each_slot(WAITING, &mut look);
         is_known
     }
 }
 
-/// The number that was kept, unless that is long ago.
-fn number_of(value: &str, now: Timestamp) -> Option<Number> {
+/// The number that was kept, and when, unless that is long ago.
+fn number_of(value: &str, now: Timestamp) -> Option<(Number, Timestamp)> {
     let (number, at) = value.split_once(' ').unwrap_or((value, "0"));
     let at = Timestamp(at.parse().unwrap_or_default());
-    number.parse().ok().filter(|_| now.since(at) < KEPT)
+    number.parse().ok().map(|number| (number, at)).filter(|_| now.since(at) < KEPT)
 }

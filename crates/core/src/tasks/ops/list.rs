@@ -13,6 +13,7 @@ use crate::tasks::SpecRef;
 use crate::tasks::TaskError;
 use crate::tasks::TaskRecord;
 use crate::tasks::TaskRequest;
+use crate::tasks::TaskState;
 use crate::tasks::TasksOutcome;
 use crate::tasks::board::Board;
 use crate::tasks::rules;
@@ -38,9 +39,24 @@ impl App {
         Ok(TasksOutcome { at: now, spec, title: read.title, done, tasks, errors: read.errors, idle })
     }
 
-    /// The task that a session has claimed.
+    /// The task that a session has claimed, or that its run has taken.
     pub fn claimed_task(&mut self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError> {
-        self.engine.read()?.task_of(session)
+        let tx = self.engine.read()?;
+        if let Some(task) = tx.task_of(session)? {
+            return Ok(Some(task));
+        }
+        let runs = tx.open_runs()?;
+        if runs.iter().all(|run| run.spec.takes.is_none()) {
+            return Ok(None);
+        }
+        let Some((agent, _)) = tx.agent(session)? else { return Ok(None) };
+        let run = runs.into_iter().find(|run| run.spec.name == agent.name);
+        let Some((id, key)) = run.and_then(|run| Some((run.id, run.spec.takes?))) else { return Ok(None) };
+        let is_its = |task: &TaskRecord| match &task.state {
+            TaskState::Claimed(worker) => task.key == key && worker.run == Some(id),
+            _ => false,
+        };
+        Ok(tx.tasks(&key.spec)?.into_iter().find(is_its))
     }
 
     /// The specs that agents who are here have joined with or have tasks of, and

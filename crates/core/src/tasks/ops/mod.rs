@@ -3,11 +3,16 @@
 mod claim;
 mod complete;
 mod list;
+mod run;
 mod unclaim;
+
+pub(crate) use run::claim_for_run;
+pub(crate) use run::end_for_run;
 
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::dispatch;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
@@ -22,12 +27,12 @@ use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 use crate::tasks::SpecRef;
 use crate::tasks::TaskError;
+use crate::tasks::TaskKey;
 use crate::tasks::TaskRecord;
 use crate::tasks::TaskRequest;
 use crate::tasks::TaskState;
 use crate::tasks::TaskStore;
 use crate::tasks::board::Board;
-use crate::tasks::board::holder;
 use crate::tasks::spec;
 
 /// The spec at a path, wherever it really is.
@@ -71,20 +76,50 @@ fn board(
         Caller::Anonymous(_) if access == Access::Read => None,
         Caller::Anonymous(why) => return Err(why.into()),
     };
-    let (spec, file) = meant_spec(host, tx, request, me.as_ref())?;
+    let run = match &me {
+        Some(_) => dispatch::run_above(host, tx, &request.caller)?,
+        None => None,
+    };
+    let of_run = run.as_ref().and_then(|run| run.spec.takes.as_ref());
+    let (spec, file) = meant_spec(host, tx, request, me.as_ref(), of_run)?;
     let text = host.text(&file).map_err(|source| TaskError::Unreadable { path: file, source })?;
+    // What its run has, its agent has.
+    let seen = |mut record: TaskRecord| {
+        if let (TaskState::Claimed(worker), Some(me)) = (&mut record.state, &me)
+            && worker.run.is_some()
+            && worker.run == run.as_ref().map(|run| run.id)
+        {
+            worker.who = Actor::Agent(me.session.clone());
+        }
+        record
+    };
     let (mut claimed, mut gone) = (Vec::new(), Vec::new());
     for record in tx.claimed_tasks()? {
-        if let Some(Actor::Agent(session)) = holder(&record)
-            && !matches!(tx.agent(&session)?, Some((agent, None)) if presence::is_alive(host, files, &agent))
-        {
-            gone.push(record);
-        } else {
-            claimed.push(record);
+        match is_gone(host, files, tx, &record)? {
+            true => gone.push(record),
+            false => claimed.push(seen(record)),
         }
     }
-    let records = tx.tasks(&spec)?;
+    let records = tx.tasks(&spec)?.into_iter().map(seen).collect();
     Ok(Board::new(me, spec, spec::read(&text), records, claimed, gone))
+}
+
+/// Whether who has a task is gone: an agent that does not live, a run that has ended.
+fn is_gone(
+    host: &dyn Host,
+    files: &dyn SideFiles,
+    tx: &dyn Tx,
+    record: &TaskRecord,
+) -> Result<bool, StoreError> {
+    let TaskState::Claimed(worker) = &record.state else { return Ok(false) };
+    match (&worker.who, worker.run) {
+        (_, Some(run)) => Ok(tx.run_of(run)?.is_none_or(|run| run.state.has_ended())),
+        (Actor::Agent(session), None) => Ok(!matches!(
+            tx.agent(session)?,
+            Some((agent, None)) if presence::is_alive(host, files, &agent)
+        )),
+        (Actor::Person | Actor::Consort, None) => Ok(false),
+    }
 }
 
 /// Which spec is meant, and the file to read: the one that is named, that of the claimed
@@ -94,6 +129,7 @@ fn meant_spec(
     tx: &dyn Tx,
     request: &TaskRequest,
     me: Option<&Agent>,
+    of_run: Option<&TaskKey>,
 ) -> Result<(SpecRef, PathBuf), TaskError> {
     if let Some(typed) = &request.spec {
         let file = request.cwd.join(typed);
@@ -104,7 +140,10 @@ fn meant_spec(
         return last.map_or_else(|| Err(no_spec(host, tx, &request.cwd)?), Ok);
     };
     let in_hand = match (&request.id, request.is_for_new) {
-        (None, false) => tx.task_of(&me.session)?.map(|record| record.key.spec),
+        (None, false) => {
+            let own = tx.task_of(&me.session)?.map(|record| record.key);
+            own.as_ref().or(of_run).map(|key| key.spec.clone())
+        }
         _ => None,
     };
     let joined = me.spec.clone().zip(me.location.spec_file.clone());

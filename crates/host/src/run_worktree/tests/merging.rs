@@ -16,6 +16,24 @@ fn a_run_that_did_nothing_brings_nothing() {
 }
 
 #[test]
+fn the_diff_of_a_run_has_all_that_it_did() {
+    let world = World::new();
+    world.write("a", "dirty\n");
+    let run = world.make();
+    assert_eq!(diff(&run.tree).unwrap(), "");
+    run.write("b", "committed\n");
+    run.commit("work");
+    run.write("dir/c", "changed\n");
+    run.write("new", "new\n");
+    run.write("x.ignored", "ignored\n");
+    let diff = diff(&run.tree).unwrap();
+    for line in ["+committed\n", "+changed\n", "+new\n"] {
+        assert!(diff.contains(line), "{line}: {diff}");
+    }
+    assert!(!diff.contains("dirty") && !diff.contains("ignored"), "{diff}");
+}
+
+#[test]
 fn commits_come_back_as_they_are() {
     let world = World::new();
     let run = world.make();

@@ -1,5 +1,6 @@
 //! Runs in worktrees of real repositories, each made for its test.
 
+mod apart;
 mod conflicts;
 pub(super) mod fault;
 mod killed;

@@ -4,7 +4,7 @@ use consort_testkit::rounds;
 
 use super::*;
 
-fn refusal(run: &Run) -> Vec<String> {
+pub(super) fn refusal(run: &Run) -> Vec<String> {
     match remove(&run.tree) {
         Err(WorktreeError::Unmerged { what, .. }) => what,
         other => panic!("{other:?}"),

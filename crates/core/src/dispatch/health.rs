@@ -1,0 +1,70 @@
+//! Whether a run goes on, by its signs of life. Pure; **nothing is ended on a guess**: what is
+//! found is shown and told.
+
+use serde::Serialize;
+
+use crate::Timestamp;
+
+/// Without a sign for longer, a run is stale.
+const STALE: i64 = 60 * Timestamp::SECOND;
+
+/// And for longer than this as good as dead.
+pub const DEAD: i64 = 120 * Timestamp::SECOND;
+
+/// How a run does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    Well,
+    Stale,
+    Dead,
+}
+
+/// The last sign of life of a run, as its supervisor wrote it down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sign {
+    /// When it was written.
+    pub at: Timestamp,
+    /// For how long its worker had told nothing by then, in milliseconds; 0 while what that has
+    /// started is at work.
+    pub quiet: i64,
+}
+
+impl Health {
+    /// By the last sign: a supervisor that has stopped gives none, and one whose worker is silent
+    /// says so.
+    pub fn of(sign: Sign, now: Timestamp) -> Self {
+        match now.since(sign.at).max(sign.quiet) {
+            silent if silent > DEAD => Self::Dead,
+            silent if silent > STALE => Self::Stale,
+            _ => Self::Well,
+        }
+    }
+
+    /// Its name in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Well => "well",
+            Self::Stale => "stale",
+            Self::Dead => "dead",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_gives_no_sign_is_stale_and_then_dead() {
+        let of = |since: i64, quiet: i64| {
+            let at = Timestamp(1_000_000);
+            Health::of(Sign { at, quiet: quiet * Timestamp::SECOND }, at.plus(since * Timestamp::SECOND))
+        };
+        assert_eq!([of(0, 0), of(60, 0), of(10, 60)], [Health::Well; 3]);
+        assert_eq!([of(61, 0), of(120, 0), of(10, 61), of(5, 120)], [Health::Stale; 4]);
+        assert_eq!([of(121, 0), of(10, 121)], [Health::Dead; 2]);
+        // Clocks are set back.
+        assert_eq!(of(-500, 0), Health::Well);
+    }
+}

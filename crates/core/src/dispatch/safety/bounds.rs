@@ -1,0 +1,78 @@
+//! What a run may use and do by itself, as one text: the supervisor puts it into the
+//! environment of the CLI, and hooks read it there.
+
+use super::Safety;
+use super::ours;
+use super::tools;
+
+/// How much a run may do by itself, and with which tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    pub safety: Safety,
+    /// The only tools it has; absent: all.
+    pub tools: Option<Vec<String>>,
+}
+
+/// What stands between the safety and the tools.
+const THEN: char = ';';
+
+/// What stands between two tools.
+const AND: char = ',';
+
+impl Bounds {
+    /// What the variable says. What it is not meant to say is the strictest.
+    pub fn told(value: &str) -> Self {
+        match value.split_once(THEN) {
+            None => Self { safety: Safety::told(value), tools: None },
+            Some((safety, tools)) => {
+                let tools = tools.split(AND).map(str::trim).filter(|tool| !tool.is_empty());
+                Self { safety: Safety::told(safety), tools: Some(tools.map(str::to_owned).collect()) }
+            }
+        }
+    }
+
+    /// Whether it has a tool of that name. Those of ours that only talk are everyone's, and
+    /// how a name is spelled (`web_fetch`, `WebFetch`) does not matter.
+    pub fn has(&self, tool: &str) -> bool {
+        let Some(own) = &self.tools else { return true };
+        let is_talk = ours::tool(tool).is_some() && Safety::Suggest.allows(tools::classify(tool).class);
+        is_talk || own.iter().any(|own| tools::plain(own) == tools::plain(tool))
+    }
+}
+
+impl std::fmt::Display for Bounds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.safety.as_str())?;
+        match &self.tools {
+            Some(tools) => write!(f, "{THEN}{}", tools.join(&AND.to_string())),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for tools in [None, Some(vec![]), Some(vec!["Read".to_owned(), "web_fetch".to_owned()])] {
+            let bounds = Bounds { safety: Safety::AutoEdit, tools };
+            assert_eq!(Bounds::told(&bounds.to_string()), bounds);
+        }
+        assert_eq!(Bounds::told("everything;Bash").safety, Safety::Suggest);
+    }
+
+    #[test]
+    fn only_its_tools_and_our_talk() {
+        let bounds = Bounds::told("full-auto;Read,web_fetch");
+        for tool in ["Read", "read", "WebFetch", "mcp__consort__send"] {
+            assert!(bounds.has(tool), "{tool}");
+        }
+        for tool in ["Bash", "Write", "ReadAll", "mcp__consort__run", "mcp__other__send", ""] {
+            assert!(!bounds.has(tool), "{tool}");
+        }
+        assert!(!Bounds::told("full-auto;").has("Read"), "an empty list is none");
+        assert!(Bounds::told("full-auto").has("Bash"));
+    }
+}

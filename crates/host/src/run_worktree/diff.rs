@@ -1,0 +1,18 @@
+//! What a run has changed, as a diff.
+
+use super::RunTree;
+use super::error::WorktreeError;
+use super::git::Git;
+use super::merge::INDEX;
+use super::snapshot;
+use crate::git_diff::DIFF;
+
+/// What differs in the worktree of a run from what it began with: commits, changes and new files.
+pub fn diff(tree: &RunTree) -> Result<String, WorktreeError> {
+    let (git, index) = (Git::of(tree), tree.git_dir.join(INDEX));
+    let taken = snapshot::take(&git, &index, None);
+    let _ = std::fs::remove_file(&index);
+    let files = taken?.tree;
+    let words = [&DIFF[..], &[&tree.baseline, &files, "--"]].concat();
+    Ok(super::git::text(&git.ask(&words)?))
+}
