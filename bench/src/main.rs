@@ -14,6 +14,7 @@ mod mcp;
 mod messages;
 mod panes;
 mod runs;
+mod screen;
 mod served;
 
 use std::fs::File;
@@ -65,8 +66,19 @@ fn main() {
     }
     let rounds = if quick { 60 } else { 1_000 };
     // One part, where it is named; else all.
-    let parts =
-        ["claims", "messages", "convergence", "mcp", "knowledge", "served", "disk", "panes", "runs", "hooks"];
+    let parts = [
+        "claims",
+        "messages",
+        "convergence",
+        "mcp",
+        "knowledge",
+        "served",
+        "disk",
+        "panes",
+        "runs",
+        "screen",
+        "hooks",
+    ];
     let is_wanted = |part: &str| has(part) || !parts.iter().any(|part| has(part));
     if is_wanted("claims") {
         claims::run(rounds, if quick { 100 } else { 10_000 });
@@ -94,6 +106,9 @@ fn main() {
     }
     if is_wanted("runs") {
         runs::run(rounds, if quick { 20_000 } else { 100_000 });
+    }
+    if is_wanted("screen") {
+        screen::run(rounds.min(100), if quick { 10_000 } else { 100_000 }, if quick { 5 } else { 30 });
     }
     if !is_wanted("hooks") {
         return;

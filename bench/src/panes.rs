@@ -229,14 +229,14 @@ impl Drop for Watch {
 }
 
 /// The share of a core that something uses.
-fn share(seconds: u64, used: impl Fn() -> f64) -> f64 {
+pub(crate) fn share(seconds: u64, used: impl Fn() -> f64) -> f64 {
     let (before, began) = (used(), Instant::now());
     std::thread::sleep(Duration::from_secs(seconds));
     100.0 * (used() - before) / began.elapsed().as_secs_f64()
 }
 
 /// The processor time of a process and of its children that have ended, in seconds.
-fn used(pid: u32) -> f64 {
+pub(crate) fn used(pid: u32) -> f64 {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).unwrap();
     // The name before it may have spaces in it.
     let (_, rest) = stat.rsplit_once(") ").unwrap();

@@ -159,6 +159,8 @@ fn fill(home: &Home, count: usize) {
             parent: None,
             batch: None,
             follows: None,
+            takes: None,
+            reviews: None,
         };
         let usage = Usage {
             input: Some(1_000),

@@ -47,7 +47,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 #[command(defer = true)]
 enum Command {
-    /// Find the agent CLIs here, connect them, and watch who is here
+    /// Show the screen, and come back to one that runs
     Up(commands::up::Args),
     /// List the agents of this project, or show one
     #[command(aliases = ["ls", "list", "agents"])]
@@ -111,6 +111,8 @@ enum Command {
     Mcp(commands::mcp::Args),
     /// Serve MCP clients and programs of yours over HTTP, on this machine
     Serve(commands::serve::Args),
+    /// Close the screen that `up` began; agents go on
+    Down(commands::down::Args),
     /// Run a command with what others have reserved read-only, if its text does not tell what it writes
     Shield(crate::shield::Args),
     /// Connect the agent CLIs here: add Consort's hooks to their settings
@@ -137,6 +139,8 @@ enum Command {
     /// What git runs before a commit
     #[command(hide = true)]
     GitHook(commands::git_hook::Args),
+    /// Show what Consort does in a minute, with agents that are scripted
+    Demo(commands::demo::Args),
     /// Print a shell's completion script
     Completions(commands::completions::Args),
 }
@@ -148,14 +152,18 @@ impl Cli {
     }
 }
 
-/// What people and agents type most, where it is one word: to build the parser would take as long
-/// as a process that does nothing.
+/// What people and agents type most, where it is one word, and what a run starts for itself: to
+/// build the parser would take as long as a process that does nothing.
 fn plain(words: impl Iterator<Item = OsString>) -> Option<(Command, &'static str)> {
-    let mut words = words.skip(1);
-    let (word, None) = (words.next()?, words.next()) else { return None };
-    match word.to_str()? {
-        "who" => Some((Command::Who(Default::default()), "who")),
-        "status" => Some((Command::Status(Default::default()), "status")),
+    let words: Vec<OsString> = words.skip(1).take(4).collect();
+    let words: Vec<&str> = words.iter().map(|word| word.to_str()).collect::<Option<_>>()?;
+    match words[..] {
+        ["who"] => Some((Command::Who(Default::default()), "who")),
+        ["status"] => Some((Command::Status(Default::default()), "status")),
+        ["runs", "supervise", id] if !id.starts_with('-') => {
+            let id = id.to_owned();
+            Some((Command::Runs(commands::runs::Command::Supervise { id }), "runs supervise"))
+        }
         _ => None,
     }
 }
@@ -259,7 +267,7 @@ fn carry_out(cli: Cli, called: &str) -> Result<ExitCode, CommandError> {
 fn alone(world: &World) -> Result<ExitCode, CommandError> {
     let is_watched = world.out.is_terminal && std::io::stdin().is_terminal();
     let done = match is_watched && matches!(world.open()?.caller()?, Caller::Person) {
-        true => commands::up::run(world, &commands::up::Args::default()),
+        true => commands::up::run_here(world),
         false => commands::status::run(world, &commands::status::Args::default()),
     };
     done.map(|()| ExitCode::SUCCESS)
@@ -269,6 +277,7 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
     let done = |result: CommandResult| result.map(|()| ExitCode::SUCCESS);
     match command {
         Command::Up(args) => done(commands::up::run(world, &args)),
+        Command::Down(_) => done(commands::down::run(world)),
         Command::Who(args) => done(commands::who::run(world, &args)),
         Command::Whoami(args) => done(commands::whoami::run(world, &args)),
         Command::Status(args) => done(commands::status::run(world, &args)),
@@ -293,6 +302,7 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
         Command::Agent(command) => done(commands::agent::run(world, &command)),
         Command::Know(command) => commands::know::run(world, &command),
         Command::Shield(args) => Ok(crate::shield::run(&args.words())),
+        Command::Demo(args) => done(commands::demo::run(world, &args)),
         Command::Mcp(args) => done(commands::mcp::run(world, &args)),
         Command::Serve(args) => done(commands::serve::run(world, &args)),
         Command::Init(args) => done(commands::init::run(world, &args)),
@@ -390,23 +400,27 @@ mod tests {
         }
     }
 
-    /// What weakens protection, runs other programs or serves is never allowed.
     #[test]
     fn a_plain_word_means_what_the_parser_says() {
-        for word in ["who", "status"] {
-            let line = || ["consort", word].into_iter().map(OsString::from);
+        for words in ["who", "status", "runs supervise 01a1"] {
+            let line = || ["consort"].into_iter().chain(words.split(' ')).map(OsString::from);
             let (command, called) = plain(line()).unwrap();
             let (parsed, parsed_called) = parse(line()).unwrap();
             assert_eq!(called, parsed_called);
             match (command, parsed.command.unwrap()) {
                 (Command::Who(quick), Command::Who(parsed)) => assert_eq!(quick, parsed),
                 (Command::Status(quick), Command::Status(parsed)) => assert_eq!(quick, parsed),
-                _ => panic!("`{word}` is another command"),
+                (
+                    Command::Runs(commands::runs::Command::Supervise { id: quick }),
+                    Command::Runs(commands::runs::Command::Supervise { id: parsed }),
+                ) => assert_eq!(quick, parsed),
+                _ => panic!("`{words}` is another command"),
             }
         }
         assert!(plain(["consort", "who", "--json"].into_iter().map(OsString::from)).is_none());
     }
 
+    /// What weakens protection, runs other programs or serves is never allowed.
     #[test]
     fn the_dangerous_verbs_are_asked_about() {
         for verb in [

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use consort_core::App;
 use consort_core::config;
 use consort_core::config::Acceptance;
 use consort_core::config::Config;
@@ -20,6 +21,7 @@ use toml_edit::TableLike;
 
 use crate::connect::TheirFile;
 use crate::error::CommandError;
+use crate::world::World;
 
 const DEFAULT: &str = include_str!("default.toml");
 
@@ -43,6 +45,15 @@ impl Warning {
     fn new(file: Option<PathBuf>, text: &str) -> Self {
         Self { file, text: text::one_line(text, 500), is_to_accept: false }
     }
+}
+
+/// Whether a value protects less than what counts now or by default. Where that cannot be told,
+/// it may.
+pub(crate) fn loosens(world: &World, app: &mut App, key: &str, value: &str) -> bool {
+    let acceptances = app.acceptances().unwrap_or_default();
+    let loaded = load(&world.paths, &world.place().worktree, &[], &acceptances);
+    config::is_protected(key)
+        && loaded.map_or(true, |loaded| loaded.is_partial || loaded.resolved.is_loosened_by(key, value))
 }
 
 /// Where a project keeps its settings.

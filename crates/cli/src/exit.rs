@@ -37,6 +37,7 @@ impl From<u8> for ExitCode {
 }
 
 pub(crate) const FOUND_SOMETHING: u8 = 1;
+pub(crate) const NOT_AS_ASKED: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
 pub(crate) const PIPE: u8 = 3;
 pub(crate) const REFUSED: u8 = 4;

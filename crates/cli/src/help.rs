@@ -8,18 +8,18 @@ each other's way.
 Everyday:
   who [agent]           who is here and what they do
   send <to…> '<text>'   to agents, `all`, or your user (`@me`)
-  reply <n> '<text>'    answer a message
-  inbox                 your messages: --all, --wait, --sent
+  reply <n> '<text>'    to a message
+  inbox                 yours: --all, --wait, --sent
   chat <agent>
-  reserve <path…>       keep others from writing files
-  release [path…]       give up what you reserved
-  explain <path>        may you write it; or -- '<command>'
+  reserve <path…>       keep others from writing it
+  release [path…]       give it up
+  explain <path>        may you write it; -- '<command>'
   wait <path>           until it is free; or --idle <agent>
   task                  list, next, claim, done, drop
   open <cli>            an agent in a pane
   run '<task>'          an agent without one; runs: list, show, stop, …
   waiting, answer       what waits for you; policy: rules
-  status, up            overview; live view
+  status, up, down      overview; screen (`consort`)
 Groups:
   holds                 list, contest, override, restore
   radar                 list, show, history, topics, merges
@@ -27,9 +27,9 @@ Groups:
   agent                 join, leave, rename, handoff, suggest
   know                  search, show, add, query, …
 Set-up:
-  init, uninit, doctor, config, roles, token, completions, with <cli> (once)
+  init, uninit, doctor, config, roles, token, completions, with <cli>
 Plumbing:
-  journal, serve, mcp, shield
+  journal, serve, mcp, shield, demo
 
 `consort <command> --help`: options, examples. Once: `--set KEY=VALUE`.
 Exit codes: 0 done, 1 not as asked, 2 wrong usage, 3 output closed,
@@ -68,7 +68,9 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
         "config set",
         ["consort config set context.mode minimal", "consort config set --project claims.enforcement block"],
     ),
+    ("demo", ["consort demo", "consort demo --json"]),
     ("doctor", ["consort doctor", "consort doctor --fix --yes"]),
+    ("down", ["consort down", "consort down && consort pane list"]),
     ("explain", ["consort explain src/auth/login.rs", "consort explain -- 'sed -i s/a/b/ src/*.rs'"]),
     ("holds", ["consort holds list", "consort holds contest src/auth/ --reason 'the release'"]),
     (
@@ -226,7 +228,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("send", ["consort send Raven -t question 'Do you call login()?'", "consort send all - < notes.md"]),
     ("serve", ["consort serve", "consort serve --port 8080"]),
     ("shield", ["consort shield -- make test", "consort shield -- ./configure --prefix=/tmp/out"]),
-    ("status", ["consort status", "consort status --json"]),
+    ("status", ["consort status", "consort status --line"]),
     ("task", ["consort task --spec login.md", "consort task next"]),
     ("task claim", ["consort task claim TASK-02", "consort task claim TASK-02 --spec login.md"]),
     ("task done", ["consort task done", "consort task done TASK-02 --notes 'see docs/login.md'"]),
@@ -247,7 +249,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
         ["consort token revoke 3f9a01c2", "consort token list && consort token revoke 3f9a01c2"],
     ),
     ("uninit", ["consort uninit --dry-run", "consort uninit --agent codex"]),
-    ("up", ["consort up", "consort up --all"]),
+    ("up", ["consort up", "consort up --plain"]),
     ("wait", ["consort wait src/auth/ --timeout 90s", "consort wait --idle Raven"]),
     ("waiting", ["consort waiting", "consort waiting --follow"]),
     ("who", ["consort who --all", "consort who Raven"]),

@@ -40,7 +40,8 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
     let mut listener = Listener::open(&paths.listeners(), Some(&topic))?;
     let mut app = App::new(Store::new(paths.store(), Access::Command), Machine::new(&paths.data));
     let Some((me, others)) = app.present_session(&session)? else { return Ok(()) };
-    say(&json!({ "name": me.name.as_str(), "others": others }));
+    let task = app.claimed_task(&session)?.map(|task| task.key.id);
+    say(&json!({ "name": me.name.as_str(), "others": others, "task": task }));
     loop {
         match app.check_wake(&session, &env::get)? {
             WakeCheck::Nothing => {}

@@ -9,6 +9,7 @@ mod args;
 mod commands;
 mod config;
 mod connect;
+mod demo;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 mod entry_point;
 mod error;
@@ -29,6 +30,7 @@ mod person;
 mod render;
 mod roles;
 mod runs;
+mod screen;
 mod served_calls;
 mod served_panes;
 mod served_runs;

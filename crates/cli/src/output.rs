@@ -3,6 +3,8 @@
 
 use std::io::IsTerminal as _;
 use std::io::Write;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use consort_core::App;
 use consort_core::text;
@@ -105,8 +107,19 @@ pub(crate) fn size() -> (usize, usize) {
     }
 }
 
+/// Whether the terminal is the screen's: what anybody else writes would lie over it.
+static IS_HUSHED: AtomicBool = AtomicBool::new(false);
+
+/// From now on, or until then, nothing is said beside the answer.
+pub(crate) fn hush(is_hushed: bool) {
+    IS_HUSHED.store(is_hushed, Ordering::Relaxed);
+}
+
 /// Says something to the person that is not the answer.
 pub(crate) fn note(message: impl std::fmt::Display) {
+    if IS_HUSHED.load(Ordering::Relaxed) {
+        return;
+    }
     // `eprintln` would panic where stderr is closed.
     let _ = writeln!(std::io::stderr(), "{}", text::printable(&message.to_string()));
 }

@@ -9,6 +9,7 @@ use consort_core::call_context::PaneProblem;
 use consort_core::call_context::RunWish;
 use consort_core::call_context::RunsWish;
 use consort_core::dispatch::RunRecord;
+use consort_core::dispatch::RunWords;
 use consort_core::journal::Actor;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
@@ -17,6 +18,7 @@ use serde_json::json;
 use crate::error::CommandError;
 use crate::render::runs as render;
 use crate::runs::RunDir;
+use crate::runs::health;
 use crate::runs::orphans;
 use crate::runs::role;
 use crate::runs::start;
@@ -39,13 +41,20 @@ pub(crate) fn run(caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<Pa
         let role = role::named(&world, &opened, wish.role.as_deref())?;
         let wanted = Wanted {
             task: wish.task.clone(),
-            cli: wish.cli.clone(),
-            safety: wish.safety,
-            has_worktree: wish.has_worktree,
+            words: RunWords {
+                cli: wish.cli.clone(),
+                safety: wish.safety,
+                has_worktree: wish.has_worktree,
+                ..RunWords::default()
+            },
             max_tools: wish.max_tools,
+            is_reviewed: wish.is_reviewed,
             ..Wanted::default()
         };
-        let run = start::start(&world, &mut opened, caller, &role, &wanted)?;
+        let run = match &wish.takes {
+            None => start::start(&world, &mut opened, caller, &role, &wanted)?,
+            Some(task) => start::start_with_task(&world, &mut opened, caller, &role, &wanted, (task, None))?,
+        };
         let run = wait_for(&world, &mut opened, run, wish.wait)?;
         Ok(told(&world, &opened, &run))
     };
@@ -65,7 +74,8 @@ pub(crate) fn runs(caller: &CallerFacts, cwd: &Path, wish: &RunsWish) -> Result<
             let own = Actor::Agent(agent.session.clone());
             let runs = opened.app.runs(&project, FEW, &|run: &RunRecord| run.by == own)?;
             let now = opened.app.host().now();
-            let lines: Vec<String> = runs.iter().map(|run| render::line(run, now)).collect();
+            let lines: Vec<String> =
+                runs.iter().map(|run| render::line(run, health(&world.paths, run, now), now)).collect();
             let items: Vec<_> = runs.iter().map(|run| render::item(&opened.app, run)).collect();
             let text = if lines.is_empty() { "You have no runs.".to_owned() } else { lines.join("\n") };
             return Ok(PaneAnswer { text, data: json!({ "items": items }) });

@@ -106,9 +106,11 @@ fn a_permission_is_given_refused_or_given_for_good() {
     assert_eq!(answer(&world, &listed(&world, 1)[0], &["always"]).code, 0);
     assert_eq!(held.answer()["updatedPermissions"], json!([{ "type": "addRules" }]));
     let tail = world.run("journal tail").stdout;
-    for line in
-        ["Falcon asks (#1): Bash cargo test", "you: allowed by you", "refused by you: Your user refused"]
-    {
+    for line in [
+        "Falcon asks (#1): Bash cargo test",
+        "you: Falcon is allowed to",
+        "you: Falcon is refused: Your user refused",
+    ] {
         assert!(tail.contains(line), "{line}\n{tail}");
     }
     assert_eq!(world.run("journal verify").code, 0);
@@ -167,7 +169,10 @@ fn what_nobody_can_take_to_the_agent_is_not_listed() {
     let item = listed(&world, 1).remove(0);
     assert_eq!(item["number"], 2);
     let tail = world.run("journal tail").stdout;
-    assert!(tail.contains("Falcon asks (#2): Bash pwd; answered in its terminal, or left"), "{tail}");
+    assert!(
+        tail.contains("Falcon asks (#2): Bash pwd; Falcon was answered in its terminal, or left it"),
+        "{tail}"
+    );
     assert_eq!(answer(&world, &item, &["deny"]).code, 0);
     held.answer();
     assert_eq!(world.run("journal verify").code, 0);
@@ -367,7 +372,7 @@ fn nothing_is_approved_without_cause_in_any_order() {
         assert!(!(has("allow") && has("deny")), "{round} {done:?}");
     }
     let tail = world.run("journal tail -n 5000").stdout;
-    let answers = tail.matches("allowed by").count() + tail.matches("refused by").count();
+    let answers = tail.matches("Falcon is allowed to").count() + tail.matches("Falcon is refused").count();
     assert!(answers <= tail.matches(" asks (#").count(), "{tail}");
     assert_eq!(world.run("journal verify").code, 0);
 }

@@ -136,7 +136,7 @@ fn by_rule(cli: &'static str) {
     asks(&stage);
     until_made(&stage);
     let tail = stage.world.run(&["journal", "tail"]).stdout;
-    assert!(tail.contains("allowed by rule #1"), "{tail}");
+    assert!(tail.contains("Falcon is allowed to, by rule #1"), "{tail}");
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn refused(cli: &'static str) {
     stage.is("done", IDLE);
     assert!(!is_made(&stage));
     let tail = stage.world.run(&["journal", "tail"]).stdout;
-    assert!(tail.contains("refused by rule #1"), "{tail}");
+    assert!(tail.contains("Falcon is refused, by rule #1"), "{tail}");
 }
 
 #[test]

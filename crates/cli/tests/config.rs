@@ -37,7 +37,7 @@ fn the_nearest_tier_wins_and_is_named() {
         messages.wake_idle = true          # wake an idle session for a message, where its CLI can be woken
         messages.type_into_panes = false   # type into the pane of an idle agent that cannot be woken otherwise, when it has mail
         messages.retention_days = 30       # how long messages are kept that everyone has read
-        monitor.review = asked             # when the prompt and the diff of a finished agent are kept for a review: always, for those with a task, or where asked (`open --review`)
+        monitor.review = asked             # when a finished agent's work is reviewed by a run that only reads: always, for those with a task, or where asked (`open --review`)
         monitor.nudge = false              # type a word into the pane of an agent that has stalled
         monitor.continue_after_limit = false # type a word into the pane of an agent whose usage limit has ended, so that it goes on
         dispatch.cli =                     # which agent CLI does the work of a run for which none is named; empty: the first that is installed

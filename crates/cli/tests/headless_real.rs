@@ -256,6 +256,7 @@ impl Stage {
             model: (self.cli.kind() == "pi").then_some("stub/stub-model"),
             reasoning: None,
             safety,
+            is_root: false,
             max_turns: Some(9),
             budget: Some(Cost::from_dollars(1.0)),
             resume,

@@ -62,7 +62,7 @@ fn an_exchange() {
     check(
         &world.run_as(Some("s2"), &["send", "@me", "Falcon renames login()."]),
         &expect![[r#"
-            Sent message #3 to the person.
+            Sent message #3 to your user.
             [exit 0]
         "#]],
     );

@@ -181,6 +181,15 @@ fn what_is_to_be_reviewed_is_kept() {
     watch.tells("finished");
     let material = until("the material", || kept(&world), |kept| kept.contains("+two"));
     assert!(material.contains("say two") && material.contains("-one"), "{material}");
+    // A reviewer that only reads is put to work on it.
+    let runs = || -> serde_json::Value {
+        serde_json::from_str(&world.run(&["runs", "list", "--json"]).stdout).unwrap()
+    };
+    let runs = until("the reviewer", runs, |runs| !runs["items"][0].is_null());
+    let review = &runs["items"][0];
+    assert_eq!((&review["role"], &review["safety"]), (&"reviewer".into(), &"suggest".into()), "{review}");
+    assert!(review["reviews"]["session"].is_string() && review["by"] == "consort", "{review}");
+    world.run(&["runs", "stop", "--all", "--now"]);
 }
 
 /// `monitor.review = tasks` means those that have a task, and only those.

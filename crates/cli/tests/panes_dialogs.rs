@@ -96,9 +96,9 @@ fn claude() {
     ends(&stage, "/exit");
 }
 
-/// A plan is refused, with a reason where there is a place for one, and another approved.
-fn plans(stage: &Stage, plan: &[Step], (refused, approved): (Option<&str>, &str)) {
-    let answer = |(columns, rows): (&str, &str), words: &[&str], heard: Option<&str>| {
+/// A plan is refused with a reason, and another approved.
+fn plans(stage: &Stage, plan: &[Step], (refused, approved): (&str, &str)) {
+    let answer = |(columns, rows): (&str, &str), words: &[&str], heard: &str| {
         stage.resize(columns, rows);
         stage.say("please plan", plan.iter().cloned());
         let reading = stage.is("plan", &["plan"]);
@@ -107,14 +107,12 @@ fn plans(stage: &Stage, plan: &[Step], (refused, approved): (Option<&str>, &str)
         let answered = stage.world.run(&[&["answer", &number], words].concat());
         assert_eq!(answered.code, 0, "{}: {answered}\n{reading}\n{}", stage.cli, stage.screen());
         assert!(!answered.stdout.contains("auto"), "{}: {answered}", stage.cli);
-        if let Some(heard) = heard {
-            let has_heard = |turns: &Vec<Value>| turns.iter().any(|turn| turn.to_string().contains(heard));
-            until("the answer", || stage.model.turns(), has_heard);
-        }
+        let has_heard = |turns: &Vec<Value>| turns.iter().any(|turn| turn.to_string().contains(heard));
+        until("the answer", || stage.model.turns(), has_heard);
         stage.is("answered", IDLE);
     };
     answer(SIZES[0], &["deny", "too short"], refused);
-    answer(SIZES[1], &["allow"], Some(approved));
+    answer(SIZES[1], &["allow"], approved);
 }
 
 #[test]
@@ -122,7 +120,7 @@ fn a_plan_of_claude_is_its_users_to_approve() {
     let stage = Stage::open_with("claude", SIZE, &["--permission-mode", "plan"]);
     stage.is("ready", IDLE);
     let plan = Step::Use { tool: "ExitPlanMode".into(), input: json!({ "plan": "1. Touch it." }) };
-    plans(&stage, &[plan, Step::say("Well.")], (Some("too short"), "approved"));
+    plans(&stage, &[plan, Step::say("Well.")], ("too short", "approved"));
 }
 
 #[test]
@@ -138,7 +136,7 @@ fn a_plan_of_gemini_is_its_users_to_approve() {
     let stage = Stage::open_in(world, model, "gemini", SIZE, &["--approval-mode", "plan"]);
     stage.is("ready", IDLE);
     let plan = Step::Use { tool: "exit_plan_mode".into(), input: json!({ "plan_filename": "touch.md" }) };
-    plans(&stage, &[plan, Step::say("Well.")], (Some("too short"), "pproved"));
+    plans(&stage, &[plan, Step::say("Well.")], ("too short", "pproved"));
 }
 
 #[test]
@@ -147,7 +145,7 @@ fn a_plan_of_copilot_is_its_users_to_approve() {
     stage.is("ready", IDLE);
     let input = json!({ "summary": "1. Touch it.", "recommendedAction": "interactive" });
     let plan = Step::Use { tool: "exit_plan_mode".into(), input };
-    plans(&stage, &[plan, Step::say("Well.")], (Some("too short"), "pproved"));
+    plans(&stage, &[plan, Step::say("Well.")], ("too short", "pproved"));
 }
 
 #[test]
@@ -157,7 +155,8 @@ fn a_plan_of_codex_is_its_users_to_approve() {
     stage.press(&["-l", "/plan"]);
     stage.press(&["Enter"]);
     let plan = Step::say("<proposed_plan>\n1. Touch it.\n</proposed_plan>");
-    plans(&stage, &[plan, Step::say("Well.")], (None, "mplement"));
+    // The reason is sent as a message, which wakes it.
+    plans(&stage, &[plan, Step::say("Well.")], ("1 new message", "mplement"));
 }
 
 #[test]

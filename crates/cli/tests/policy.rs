@@ -56,7 +56,7 @@ fn what_a_rule_allows_is_not_asked_about() {
     let told = world.run("policy list").stdout;
     assert!(told.contains("allow Bash cargo*") && told.contains("decided 2 times"), "{told}");
     let tail = world.run("journal tail").stdout;
-    assert!(tail.contains("Falcon asks (#1): Bash cargo test; allowed by rule #1"), "{tail}");
+    assert!(tail.contains("Falcon asks (#1): Bash cargo test; Falcon is allowed to, by rule #1"), "{tail}");
     assert_eq!(world.run("policy remove 1").code, 0);
     assert_eq!(asked(&world, "cargo test"), Value::Null);
     assert_eq!(world.run("journal verify").code, 0);
@@ -162,7 +162,7 @@ fn only_the_person_changes_rules_and_a_project_brings_stricter_ones_only() {
     let before = decided(&world, "PreToolUse", "Bash", &json!({ "command": "npm publish" }));
     assert_eq!(before["permissionDecision"], "deny");
     let tail = world.run("journal tail").stdout;
-    assert!(tail.contains("refused by the setting policy.deny: Bash(npm publish*)"), "{tail}");
+    assert!(tail.contains("is refused, by the setting policy.deny: Bash(npm publish*)"), "{tail}");
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn mistakes_have_a_next_step() {
         &world.run("frobnicate"),
         expect![[r#"
             [stderr] Error: there is no command `frobnicate`
-            [stderr] Hint: there are: up, who, status, send, reply, inbox, chat, reserve, release, explain, wait, waiting, answer, task, holds, policy, radar, open, pane, run, runs, agent, know, mcp, serve, shield, init, with, uninit, doctor, config, roles, token, journal, completions
+            [stderr] Hint: there are: up, who, status, send, reply, inbox, chat, reserve, release, explain, wait, waiting, answer, task, holds, policy, radar, open, pane, run, runs, agent, know, mcp, serve, down, shield, init, with, uninit, doctor, config, roles, token, journal, demo, completions
             [exit 2]
         "#]],
     );

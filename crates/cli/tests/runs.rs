@@ -2,6 +2,7 @@
 //! prompt says.
 
 mod batches;
+mod bounds;
 mod budgets;
 mod chains;
 mod crashes;
@@ -10,7 +11,9 @@ mod following;
 mod full_disk;
 mod gates;
 mod limits;
+mod reviews;
 mod stage;
+mod tasks;
 mod worktrees;
 
 use std::fs;

@@ -108,6 +108,7 @@ const CHANGING: &[(&str, &str)] = &[
 const ELSEWHERE: &[&str] = &[
     "agent join",
     "agent suggest",
+    "demo",
     "holds override",
     "holds restore",
     "open",
@@ -264,9 +265,9 @@ fn recipients_are_meant_by_what_is_at_hand() {
         let ran = send(to);
         assert!(ran.stdout.contains("to GrandZenith."), "{to}: {ran}");
     }
-    for to in ["me", "user", "@me"] {
+    for to in ["me", "user", "@me", "you", "person"] {
         let ran = send(to);
-        assert!(ran.stdout.contains("to the person."), "{to}: {ran}");
+        assert!(ran.stdout.contains("to your user."), "{to}: {ran}");
     }
     let several = world.run_as(None, &["send", "Grand", "hello"]);
     assert!(several.stderr.contains("`Grand` may be Grand"), "{several}");
@@ -298,10 +299,10 @@ fn shown_in_a_terminal(world: &Sealed, session: Option<&str>) -> String {
 fn without_a_command_the_person_gets_the_live_view_and_an_agent_in_a_terminal_does_not() {
     let world = world();
     let live = shown_in_a_terminal(&world, None);
-    assert!(live.contains("q quits") && live.contains("GrandZenith"), "{live}");
+    assert!(live.contains("q quit") && live.contains("GrandZenith"), "{live}");
     let made_by_an_agent = shown_in_a_terminal(&world, Some("s1"));
     assert!(made_by_an_agent.contains("Next"), "{made_by_an_agent}");
-    assert!(!made_by_an_agent.contains("q quits"), "{made_by_an_agent}");
+    assert!(!made_by_an_agent.contains("q quit"), "{made_by_an_agent}");
 }
 
 #[test]

@@ -58,14 +58,14 @@ fn up_shows_who_comes_and_goes() {
     let mut agent = world.command("sleep").arg("60").spawn().unwrap();
     world.run(&format!("agent join --pid {} --kind test --session s --name Raven", agent.id()));
     tmux.shows("Raven");
-    tmux.shows("1 agent: 1 idle");
+    tmux.shows("○ 1 idle");
     agent.kill().unwrap();
     agent.wait().unwrap();
     tmux.shows("No agents are here.");
     tmux.run(&["send-keys", "q"]);
     // The screen from before is back, and so are the shell's keys.
     tmux.shows("Not installed: Claude Code, Codex");
-    until("the end", || tmux.screen(), |screen| !screen.contains("q quits"));
+    until("the end", || tmux.screen(), |screen| !screen.contains("q quit"));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn up_offers_to_connect_and_takes_no_for_an_answer() {
         let tmux = Tmux::start(&world, &[], &["env", &path, env!("CARGO_BIN_EXE_consort"), "up"]);
         tmux.shows("[Y/n/d/m/p/a/s]");
         tmux.run(&["send-keys", answer, "Enter"]);
-        tmux.shows("q quits");
+        tmux.shows("q quit");
         assert_eq!(settings.exists(), connected);
     }
 }

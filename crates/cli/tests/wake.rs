@@ -100,7 +100,7 @@ const WAKE: &str = "{\"wake\":true}\n";
 fn what_listens_tells_of_mail_and_hands_nothing_over() {
     let world = with_idle_falcon();
     let mut listener = Listener::start(&world);
-    assert_eq!(listener.says(), "{\"name\":\"Falcon\",\"others\":0}\n");
+    assert_eq!(listener.says(), "{\"name\":\"Falcon\",\"others\":0,\"task\":null}\n");
     assert!(listener.is_running());
     let told = send(&world, &["hello"]);
     assert!(told.contains("Falcon was idle and is being woken."), "{told}");

@@ -86,7 +86,9 @@ pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]
         Waits::Pane(waiting) => answer_pane(world, app, &caller, *waiting, &words.join(" ")),
         Waits::Mail(letter) => {
             let name = MessageName::Id(letter.message.id);
-            send::run(world, &send::Args::reply(name, words.join(" "), MessageType::Info, false)).map(drop)
+            send::run(world, &send::Args::reply(name, words.join(" "), MessageType::Info, false))?;
+            // Who answers it has read it.
+            inbox::mark_read(app, letter.message.id)
         }
         Waits::Contest(view) => Err(CommandError::user(
             "a contest ends by itself, or by its holder",

@@ -9,6 +9,7 @@ use consort_core::dispatch::Cost;
 use consort_core::dispatch::REASONING;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
+use consort_core::dispatch::RunWords;
 use consort_core::dispatch::Safety;
 
 use super::init::kinds;
@@ -21,6 +22,7 @@ use crate::render::runs as render;
 use crate::runs::RunDir;
 use crate::runs::follow;
 use crate::runs::follow::Interrupts;
+use crate::runs::review;
 use crate::runs::start;
 use crate::runs::start::Wanted;
 use crate::time;
@@ -30,11 +32,17 @@ use crate::world::World;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What is to be done; `-` reads it from standard input
-    #[arg(required_unless_present = "file")]
+    #[arg(required_unless_present_any = ["file", "task"])]
     text: Option<String>,
     /// Read the task from a file
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     file: Option<PathBuf>,
+    /// Take a task of a spec, by its id or `next`: done with the run, or given back
+    #[arg(long, value_name = "ID")]
+    task: Option<String>,
+    /// The spec of that task; without it, the one you took a task from last
+    #[arg(long, value_name = "FILE", requires = "task")]
+    spec: Option<PathBuf>,
     #[command(flatten)]
     how: HowArgs,
     /// Where it works
@@ -81,6 +89,17 @@ pub(crate) struct HowArgs {
     /// What it may cost, in dollars
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     budget: Option<Cost>,
+    /// Let a reviewer that only reads judge what it did
+    #[arg(long)]
+    review: bool,
+    /// Not yet: presets come with the native worker
+    #[arg(long, hide = true, value_parser = no_presets)]
+    preset: Option<String>,
+}
+
+fn no_presets(_: &str) -> Result<String, String> {
+    Err("there are no presets yet: they come with the native worker; `--role` and `--model` say how it works"
+        .into())
 }
 
 fn dollars(text: &str) -> Result<Cost, String> {
@@ -94,13 +113,16 @@ impl HowArgs {
     pub(crate) fn wanted(&self, task: String) -> Wanted {
         Wanted {
             task,
-            cli: self.cli.clone(),
-            model: self.model.clone(),
-            safety: self.safety.as_deref().and_then(Safety::named),
-            reasoning: self.reasoning.clone(),
-            has_worktree: self.worktree,
-            timeout_s: self.timeout.map(|timeout| timeout.as_secs().max(1)),
-            budget: self.budget,
+            words: RunWords {
+                cli: self.cli.clone(),
+                model: self.model.clone(),
+                safety: self.safety.as_deref().and_then(Safety::named),
+                reasoning: self.reasoning.clone(),
+                has_worktree: self.worktree,
+                timeout_s: self.timeout.map(|timeout| timeout.as_secs().max(1)),
+                budget: self.budget,
+            },
+            is_reviewed: self.review,
             ..Wanted::default()
         }
     }
@@ -109,12 +131,18 @@ impl HowArgs {
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     let caller = person::acting(&mut opened.app)?;
-    let task = task(args)?;
+    let text = text(args)?;
     let role = crate::runs::role::named(world, &opened, args.how.role.as_deref())?;
-    let wanted = Wanted { cwd: args.cwd.clone(), name: args.name.clone(), ..args.how.wanted(task) };
+    let wanted = Wanted { cwd: args.cwd.clone(), name: args.name.clone(), ..args.how.wanted(text) };
     // Before it begins: Ctrl-C between the two would leave it to itself.
     let interrupts = (!args.detach).then(Interrupts::listen);
-    let run = start::start(world, &mut opened, &caller, &role, &wanted)?;
+    let run = match &args.task {
+        None => start::start(world, &mut opened, &caller, &role, &wanted)?,
+        Some(task) => {
+            let spec = args.spec.clone();
+            start::start_with_task(world, &mut opened, &caller, &role, &wanted, (task, spec))?
+        }
+    };
     match interrupts {
         None => detached(world, &mut opened, &run, args.json),
         Some(interrupts) => waited_for(world, &mut opened, &run, Some(&interrupts), args.json),
@@ -159,22 +187,43 @@ pub(super) fn waited_for(
     };
     let ended = follow::to_the_end(world, &mut opened.app, run, interrupts, &mut show)?;
     let result = RunDir::of(&world.paths, run.id).read_result();
-    if json {
-        let mut item = render::item(&opened.app, &ended);
-        item["result"] = result.into();
-        world.out.one(&mut opened.app, "run", &item)?;
-    } else {
+    if !json {
         if !result.trim().is_empty() {
             world.out.line(result.trim_end())?;
         }
         output::note(render::summary(&ended));
     }
-    Ok(ExitCode::from(exit_code(ended.state)))
+    // Who waits for a run waits for its review.
+    let review = match review::of(opened, run)? {
+        None => None,
+        Some(review) => {
+            if !json {
+                output::note(format_args!("Run {} reviews it.", review.number));
+            }
+            Some(follow::to_the_end(world, &mut opened.app, &review, interrupts, &mut show)?)
+        }
+    };
+    match (json, review) {
+        (true, review) => {
+            let mut item = render::item(&opened.app, &ended);
+            item["result"] = result.into();
+            item["review"] = review.map_or(serde_json::Value::Null, |review| review::found(world, &review));
+            world.out.one(&mut opened.app, "run", &item)?;
+        }
+        (false, Some(review)) => {
+            let found = RunDir::of(&world.paths, review.id).read_result();
+            world.out.line(format!("\n{}", found.trim()))?;
+            output::note(render::summary(&review));
+        }
+        (false, None) => {}
+    }
+    Ok(ExitCode::from(exit_code(&ended)))
 }
 
 /// What `run` ends with.
-pub(crate) fn exit_code(state: RunState) -> u8 {
-    match state {
+pub(crate) fn exit_code(run: &RunRecord) -> u8 {
+    match run.state {
+        RunState::Done if run.end.as_ref().is_some_and(|end| end.is_unmerged) => exit::NOT_AS_ASKED,
         RunState::Done => 0,
         RunState::Timeout => exit::TIMED_OUT,
         RunState::BudgetExceeded => exit::REFUSED,
@@ -182,7 +231,8 @@ pub(crate) fn exit_code(state: RunState) -> u8 {
     }
 }
 
-fn task(args: &Args) -> Result<String, CommandError> {
+/// What it is told besides its task.
+fn text(args: &Args) -> Result<String, CommandError> {
     let stdin = || {
         std::io::read_to_string(std::io::stdin())
             .map_err(|error| CommandError::file("cannot read", Path::new("-"), error))

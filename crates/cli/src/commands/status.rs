@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use consort_core::claims::HeldSummary;
 use consort_core::claims::HoldView;
 use consort_core::presence::Caller;
+use consort_core::presence::Status;
 use consort_core::status::StatusOutcome;
 use consort_core::text;
 use serde::Serialize;
@@ -21,10 +22,13 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print one short line, for a status line: who you are, who else is here, ● unread, your task
+    #[arg(long, conflicts_with = "json")]
+    line: bool,
 }
 
 #[derive(Serialize)]
-struct Status {
+struct Overview {
     #[serde(flatten)]
     seen: StatusOutcome,
     worktree: PathBuf,
@@ -38,7 +42,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let caller = caller_facts(&opened.app);
     let seen =
         opened.app.status(&caller, &opened.project, |agents| observe::look(&world.paths.home, agents))?;
-    let status = Status {
+    if args.line {
+        return world.out.line(short_line(&seen));
+    }
+    let status = Overview {
         seen,
         store: world.paths.store(),
         connected: connect::standings(world, &opened.place.worktree),
@@ -79,6 +86,26 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         })
         .collect();
     world.out.text(text)
+}
+
+/// `Falcon · 2 peers · ● 3 · TASK-02`. Who is no agent sees how many wait for them.
+fn short_line(seen: &StatusOutcome) -> String {
+    let agents = &seen.here.agents;
+    let (name, peers) = match &seen.you {
+        Caller::Agent(agent) => (agent.name.as_str(), agents.iter().filter(|one| !one.you).count()),
+        Caller::Person => ("you", agents.len()),
+        Caller::Anonymous(_) => ("consort", agents.len()),
+    };
+    let mut parts = vec![text::one_line(name, 30), text::count(peers, "peer")];
+    let waiting = agents.iter().filter(|one| one.status == Status::Waiting && !one.you).count();
+    if waiting > 0 && !matches!(seen.you, Caller::Agent(_)) {
+        parts.push(format!("◆ {waiting}"));
+    }
+    if seen.unread > 0 {
+        parts.push(format!("● {}", seen.unread));
+    }
+    parts.extend(seen.task.as_ref().map(|task| text::one_line(&task.key.id, 30)));
+    parts.join(" · ")
 }
 
 /// `src/auth/ (you), topic:auth (Raven)`

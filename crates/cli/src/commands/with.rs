@@ -99,10 +99,11 @@ fn prepared(
         program: &connect::hook_program(levels[0]),
         dir: &dir,
         config_dir: &config_dir,
+        worktree,
         // What is connected for good would be told everything twice.
         hooks: !levels.into_iter().any(|level| connect::is_alive(&cli.hooks(level), level)),
         mcp: !levels.into_iter().any(is_mcp_alive),
-        shield: consort_host::shield::is_available().is_ok() && !connect::is_shielded(cli, levels[0]),
+        shield: !connect::is_shielded(cli, levels[0]) && consort_host::shield::is_available().is_ok(),
         arguments,
         environment,
         read: &|path: &Path| fs::read_to_string(path).ok(),
@@ -127,7 +128,10 @@ fn prepare(dir: &Path, run: &RunSetup, pending: &TemporaryFiles) -> CommandResul
     }
     connect::private_dir(dir)?;
     for (path, text) in &run.files {
-        connect::write_own(path, text.as_bytes(), pending)?;
+        // What it says already was written, and reached the disk, for an earlier run.
+        if !fs::read_to_string(path).is_ok_and(|there| there == *text) {
+            connect::write_own(path, text.as_bytes(), pending)?;
+        }
         if text.starts_with("#!") {
             let made = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
             made.map_err(|error| CommandError::file("cannot make a program of", path, error))?;

@@ -5,14 +5,17 @@ use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::claims::HoldView;
 use consort_core::journal::Actor;
+use consort_core::journal::ChangeId;
 use consort_core::journal::Number;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
 use consort_core::monitor::Attention;
+use consort_core::monitor::PaneSubject;
 use consort_core::policy::AskKind;
 use consort_core::policy::AskRecord;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
+use consort_core::presence::CallerFacts;
 use consort_core::text;
 use serde_json::Value;
 use serde_json::json;
@@ -20,6 +23,7 @@ use serde_json::json;
 use super::waiting;
 use super::waiting::Waiting;
 use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::world::World;
 use crate::world::caller_facts;
 
@@ -44,13 +48,24 @@ pub(crate) enum Waits {
 
 /// All that waits, the questions first.
 pub(crate) fn all(world: &World, app: &mut App) -> Result<Vec<InboxItem>, CommandError> {
+    let caller = caller_facts(app);
+    all_of(world, app, &caller, &|_| true)
+}
+
+/// The same, with a look at some panes only.
+pub(crate) fn all_of(
+    world: &World,
+    app: &mut App,
+    caller: &CallerFacts,
+    is_wanted: &dyn Fn(&PaneSubject) -> bool,
+) -> Result<Vec<InboxItem>, CommandError> {
     let mut found = Vec::new();
     for record in app.open_asks()? {
         if let Some((agent, _)) = app.present_session(&record.ask.session)? {
             found.push(Waits::Asks { record: Box::new(record), agent: Box::new(agent) });
         }
     }
-    for pane in waiting::all(world, app)? {
+    for pane in waiting::all_of(world, app, is_wanted)? {
         let session = pane.subject.agent.as_ref().map(|agent| &agent.session);
         let is_held =
             |one: &Waits| matches!(one, Waits::Asks { agent, .. } if Some(&agent.session) == session);
@@ -58,17 +73,23 @@ pub(crate) fn all(world: &World, app: &mut App) -> Result<Vec<InboxItem>, Comman
             found.push(Waits::Pane(Box::new(pane)));
         }
     }
-    let caller = caller_facts(app);
-    let contested = app.holds(&caller, None, 0)?.holds.into_iter().filter(|view| view.hold.contest.is_some());
+    let contested = app.holds(caller, None, 0)?.holds.into_iter().filter(|view| view.hold.contest.is_some());
     found.extend(contested.map(|view| Waits::Contest(Box::new(view))));
     // Their mail is for nobody else's eyes.
-    if matches!(app.caller(&caller)?, Caller::Person) {
+    if matches!(app.caller(caller)?, Caller::Person) {
         let mail = app.inbox(&InboxRequest { mailbox: Actor::Person, from: None, peek: true })?;
         found.extend(mail.into_iter().map(|letter| Waits::Mail(Box::new(letter))));
     }
     let keys: Vec<String> = found.iter().map(Waits::key).collect();
     let numbers = app.waiting_numbers(&keys);
     Ok(numbers.into_iter().zip(found).map(|(number, what)| InboxItem { number, what }).collect())
+}
+
+/// Marks a message to the person as read.
+pub(crate) fn mark_read(app: &mut App, message: ChangeId) -> CommandResult {
+    let request = InboxRequest { mailbox: Actor::Person, from: None, peek: false };
+    let letters = app.inbox_where(&request, |id| id == message)?;
+    Ok(app.mark_read(&Actor::Person, &letters)?)
 }
 
 impl Waits {
@@ -79,7 +100,10 @@ impl Waits {
             Self::Pane(pane) => {
                 let address = &pane.subject.address;
                 let (server, id, why) = (address.server.display(), &address.id, pane.why.as_str());
-                format!("pane {server} {id} {why} {}", pane.reading.question.as_deref().unwrap_or_default())
+                // What was seen under a number is what is answered by it.
+                let question = pane.reading.question.as_deref().unwrap_or_default();
+                let dialog = text::checksum(pane.dialog.as_deref().unwrap_or_default().as_bytes());
+                format!("pane {server} {id} {why} {dialog:x} {question}")
             }
             Self::Mail(letter) => format!("mail {}", letter.message.id),
             Self::Contest(view) => format!("contest {} {}", view.hold.resource, view.hold.holder),

@@ -35,6 +35,8 @@ use consort_host::Tmux;
 use serde_json::Value;
 use std::time::Duration;
 
+pub(crate) use stall::what_lives;
+
 use crate::error::CommandError;
 use crate::world::World;
 use crate::world::is_agent;

@@ -1,6 +1,7 @@
-//! Keeps what a reviewer needs of an agent that has finished, where that was asked for.
+//! Has the work of an agent that has finished reviewed, where that was asked for.
 
 use consort_core::App;
+use consort_core::dispatch::ReviewOf;
 use consort_core::monitor::PaneSubject;
 use consort_core::monitor::ReviewMaterial;
 use consort_core::presence::AgentName;
@@ -8,10 +9,12 @@ use consort_core::secrets::redacted;
 
 use crate::config;
 use crate::error::CommandError;
+use crate::runs;
 use crate::world::World;
 
-/// Keeps its prompt and its diff.
-pub(super) fn gather(
+/// Keeps its prompt and its diff, and puts a reviewer to work on them, once for each different
+/// result.
+pub(super) fn ask(
     world: &World,
     app: &mut App,
     subject: &PaneSubject,
@@ -25,7 +28,15 @@ pub(super) fn gather(
     if opened.is_reviewed || is_asked_by_task(world, app, subject)? {
         let diff = redacted(&consort_host::diff_since(&opened.cwd, base).unwrap_or_default());
         let material = ReviewMaterial { name: name.to_string(), prompt: opened.prompt.clone(), diff };
+        if app.review_material(number).as_ref() == Some(&material) || material.diff.trim().is_empty() {
+            return Ok(());
+        }
         app.keep_review(number, &material)?;
+        let Some(agent) = &subject.agent else { return Ok(()) };
+        let there = World { cwd: opened.cwd.clone(), ..World::new(world.overrides.clone())? };
+        let (of, cli) = (ReviewOf::Agent(agent.session.clone()), Some(subject.cli()));
+        let mut opened = there.open()?;
+        runs::review::start(&there, &mut opened, of, cli, material.prompt.as_deref(), &material.diff)?;
     }
     Ok(())
 }

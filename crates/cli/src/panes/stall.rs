@@ -83,7 +83,12 @@ fn is_busy(pane: &mut WatchedPane, tree: &[TreeProcess], has_tool: bool) -> bool
 /// What can be said of an agent that stands still.
 fn diagnosis(pane: &WatchedPane, tree: &[TreeProcess], now: Timestamp) -> String {
     let unchanged = i64::try_from(pane.watched.unchanged(now).as_millis()).unwrap_or(i64::MAX);
-    let lives = match tree.split_first() {
+    format!("nothing new for {}; {}", text::age(unchanged), what_lives(tree))
+}
+
+/// What can be said of a process that stands still, by what is below it and its connections.
+pub(crate) fn what_lives(tree: &[TreeProcess]) -> String {
+    match tree.split_first() {
         None => "its process is gone".to_owned(),
         Some((root, below)) => {
             let below = match below {
@@ -102,8 +107,7 @@ fn diagnosis(pane: &WatchedPane, tree: &[TreeProcess], now: Timestamp) -> String
             };
             format!("its process {} lives and {below}{network}", root.process.pid)
         }
-    };
-    format!("nothing new for {}; {lives}", text::age(unchanged))
+    }
 }
 
 /// The screen as it stands.

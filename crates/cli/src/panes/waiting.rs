@@ -7,6 +7,7 @@ use consort_core::monitor::PaneReading;
 use consort_core::monitor::PaneSubject;
 use consort_core::monitor::Remedy;
 use consort_core::monitor::TurnState;
+use consort_core::monitor::dialog;
 use consort_core::secrets::redacted;
 use consort_core::text;
 use consort_host::Tmux;
@@ -25,13 +26,24 @@ pub(crate) struct Waiting {
     pub(crate) subject: PaneSubject,
     pub(crate) reading: PaneReading,
     pub(crate) why: Attention,
+    /// What it is to be allowed, as its terminal shows it; of other questions nothing.
+    pub(crate) dialog: Option<String>,
 }
 
 /// All agents in panes that wait for somebody.
 pub(crate) fn all(world: &World, app: &mut App) -> Result<Vec<Waiting>, CommandError> {
+    all_of(world, app, &|_| true)
+}
+
+/// The same of some panes: each look starts `tmux`.
+pub(crate) fn all_of(
+    world: &World,
+    app: &mut App,
+    is_wanted: &dyn Fn(&PaneSubject) -> bool,
+) -> Result<Vec<Waiting>, CommandError> {
     let tmux = Tmux::new(&world.paths.data);
     let mut waiting = Vec::new();
-    for subject in app.panes()? {
+    for subject in app.panes()?.into_iter().filter(is_wanted) {
         waiting.extend(one(world, app, &tmux, subject)?);
     }
     Ok(waiting)
@@ -47,7 +59,11 @@ pub(crate) fn one(
     let Some(look) = look(world, app, tmux, &subject)? else { return Ok(None) };
     let recorded = subject.record.as_ref().and_then(|record| record.turn.as_ref()).map(|turn| turn.state);
     let why = Attention::of(state_of(Some(&look), &subject), recorded);
-    Ok(why.map(|why| Waiting { subject, reading: look.reading, why }))
+    Ok(why.map(|why| {
+        let is_permission = matches!(why, Attention::Permission | Attention::Plan | Attention::Dialog);
+        let dialog = is_permission.then(|| dialog(&look.screen, &look.reading));
+        Waiting { subject, reading: look.reading, why, dialog }
+    }))
 }
 
 impl Waiting {
@@ -96,6 +112,7 @@ impl Waiting {
             "why": self.why.as_str(),
             "question": self.reading.question.as_deref().map(redacted),
             "about": self.about(),
+            "dialog": self.dialog.as_deref().map(redacted),
             "options": self.options(),
             "pane": self.subject.address.id,
             "since_at": self.since().map(Timestamp::rfc3339),
@@ -114,6 +131,9 @@ pub(crate) fn paragraph(item: &Value, way: &str, shown: fn(&str, usize) -> Strin
     let about = item["about"].as_str().filter(|about| !about.is_empty());
     let about = about.map_or_else(String::new, |about| format!(": {}", shown(about, 300)));
     let mut lines = format!("{number:>3}  {name} ({cli}) {why}{about}\n");
+    for line in item["dialog"].as_str().unwrap_or_default().lines() {
+        lines.push_str(&format!("     | {}\n", shown(line, 1_000)));
+    }
     if let Some(reset) = item["reset_at"].as_str() {
         lines.push_str(&format!("     it goes on after {reset}\n"));
     }

@@ -267,8 +267,8 @@ impl<'w> Watcher<'w> {
         let is_news =
             app.note_turn(&PaneTurn { place: place.clone(), name: name.clone(), cli, state, about })?;
         if is_news && state == TurnState::Finished {
-            // What cannot be kept is asked of git later.
-            let _ = review::gather(self.world, app, &pane.subject, &name);
+            // Without a review it has finished all the same.
+            let _ = review::ask(self.world, app, &pane.subject, &name);
         }
         if state.is_over() && pane.subject.opener().is_none() {
             // A pane that we did not open is the person's, and goes on without an agent.

@@ -214,7 +214,7 @@ fn doing(seen: &AgentView) -> String {
     if doing.is_empty() { unread } else { format!("{doing} · {unread}") }
 }
 
-fn activity(seen: &AgentView) -> String {
+pub(crate) fn activity(seen: &AgentView) -> String {
     match (seen.left, &seen.waiting_for, &seen.activity) {
         (Some(left), ..) => match left.reason {
             LeaveReason::Ended => "session ended",
@@ -231,7 +231,7 @@ fn activity(seen: &AgentView) -> String {
 }
 
 /// The pane or terminal, and where on the screen that is.
-fn place(seen: &AgentView) -> String {
+pub(crate) fn place(seen: &AgentView) -> String {
     let terminal = &seen.agent.location.terminal;
     let tty = seen.agent.location.process.tty.as_deref().map(|tty| tty.trim_start_matches("/dev/"));
     let mut place = terminal.pane.as_deref().or(tty).unwrap_or_default().to_owned();

@@ -3,6 +3,8 @@
 use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
+use consort_core::dispatch::Health;
+use consort_core::dispatch::ReviewOf;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
 use consort_core::dispatch::Usage;
@@ -32,6 +34,12 @@ pub(crate) fn item(app: &App, run: &RunRecord) -> Value {
         "worktree": spec.has_worktree,
         "by": run.by.to_string(),
         "batch": spec.batch,
+        "takes": spec.takes.as_ref().map(|key| json!({ "spec": key.spec.path, "id": key.id })),
+        "reviews": match &spec.reviews {
+            Some(ReviewOf::Run(run)) => json!({ "run": run.to_string() }),
+            Some(ReviewOf::Agent(session)) => json!({ "session": session.as_str() }),
+            None => Value::Null,
+        },
         "follows": spec.follows.map(|id| id.to_string()),
         "asked_at": run.at.rfc3339(),
         "started_at": run.started_at.map(Timestamp::rfc3339),
@@ -47,6 +55,7 @@ pub(crate) fn item(app: &App, run: &RunRecord) -> Value {
         "budget_usd": spec.cap.map(Cost::dollars),
         "error": end.and_then(|end| end.failure.as_ref()).map(|failure| redacted(&failure.message)),
         "merge": end.and_then(|end| end.merge.as_deref()),
+        "unmerged": end.is_some_and(|end| end.is_unmerged),
     })
 }
 
@@ -58,13 +67,16 @@ fn tokens(usage: &Usage) -> Value {
 }
 
 /// `✓  12  SwiftRaven  dev  claude  3 min  $0.12  fix the tests`.
-pub(crate) fn line(run: &RunRecord, now: Timestamp) -> String {
+pub(crate) fn line(run: &RunRecord, health: Option<Health>, now: Timestamp) -> String {
     let spec = &run.spec;
     let until = run.ended_at.unwrap_or(now);
     let took = run.started_at.map_or_else(|| "-".to_owned(), |started| took(until.since(started)));
     let state = match (run.state, run.parked_until) {
         (RunState::Pending, Some(until)) => format!("waits until {}", crate::time::local(until)),
-        (state, _) => state.words().to_owned(),
+        (state, _) => match health.filter(|health| *health != Health::Well) {
+            Some(health) => format!("{} ({})", state.words(), health.as_str()),
+            None => state.words().to_owned(),
+        },
     };
     let cost = run.end.as_ref().map_or_else(|| "-".to_owned(), |end| shown_cost(end.usage.cost));
     format!(
@@ -132,6 +144,9 @@ pub(crate) fn told(told: &Told) -> Option<String> {
 pub(crate) fn summary(run: &RunRecord) -> String {
     let mut told = format!("Run {} is {}", run.number, run.state.words());
     let Some(end) = &run.end else { return told };
+    if end.is_unmerged {
+        told.push_str(", and not as asked: its work was not merged");
+    }
     if let Some(failure) = &end.failure {
         told.push_str(&format!(": {}", redacted(&text::one_line(&failure.message, 300))));
     }

@@ -4,6 +4,9 @@ use std::fs;
 use std::fs::File;
 use std::fs::OpenOptions;
 use std::io;
+use std::io::Read as _;
+use std::io::Seek as _;
+use std::io::SeekFrom;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -11,6 +14,8 @@ use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Caps;
+use consort_core::dispatch::Sign;
+use consort_core::dispatch::Tier;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::journal::ChangeId;
 use consort_files::OurDir;
@@ -23,6 +28,14 @@ use serde::Serialize;
 pub(crate) struct Work {
     pub(crate) system: Option<String>,
     pub(crate) reasoning: Option<String>,
+    /// The only tools it has.
+    pub(crate) tools: Option<Vec<String>>,
+    /// How good its model has to be.
+    pub(crate) tier: Tier,
+    /// Whether what it was asked to do is kept after its end.
+    pub(crate) keeps_prompts: bool,
+    /// Whether what it does is reviewed.
+    pub(crate) is_reviewed: bool,
     pub(crate) max_turns: Option<u32>,
     pub(crate) token_budget: Option<u64>,
     /// It is told how many tools it may call, and ended at twice as many.
@@ -56,7 +69,15 @@ pub(crate) enum Told {
     /// By its worker.
     Event(WorkerEvent),
     /// By its supervisor, every few seconds.
-    Heartbeat { turns: u32, tool: Option<String>, tokens: Option<u64> },
+    Heartbeat {
+        turns: u32,
+        tool: Option<String>,
+        tokens: Option<u64>,
+        /// For how long its worker has told nothing, in milliseconds; 0 while what that has
+        /// started is at work.
+        #[serde(default)]
+        quiet: i64,
+    },
     /// By its supervisor.
     Note(String),
 }
@@ -85,6 +106,11 @@ impl RunDir {
 
     pub(crate) fn prompt(&self) -> PathBuf {
         self.path.join("prompt")
+    }
+
+    /// What its CLI reads on standard input.
+    pub(crate) fn stdin(&self) -> PathBuf {
+        self.path.join("stdin")
     }
 
     pub(crate) fn result(&self) -> PathBuf {
@@ -119,6 +145,16 @@ impl RunDir {
         fs::read_to_string(self.result()).unwrap_or_default()
     }
 
+    /// Its last sign of life; none while its supervisor is busy with something of its own.
+    pub(crate) fn sign(&self) -> Option<Sign> {
+        let line = last_line(&self.events()).and_then(|line| serde_json::from_str::<Line>(&line).ok())?;
+        match line.what {
+            Told::Heartbeat { quiet, .. } => Some(Sign { at: line.at, quiet }),
+            Told::Event(_) => Some(Sign { at: line.at, quiet: 0 }),
+            Told::Note(_) => None,
+        }
+    }
+
     /// What has happened in it so far.
     pub(crate) fn lines(&self) -> Vec<Line> {
         let text = fs::read_to_string(self.events()).unwrap_or_default();
@@ -126,23 +162,59 @@ impl RunDir {
     }
 }
 
-/// Writes what happens, a line each.
+/// How much is kept of what happens in a run.
+const MOST: u64 = 16 << 20;
+
+/// Writes what happens, a line each, up to a bound. Beyond it, only what is needed to see how the
+/// run stands is written, and beyond twice of it nothing that its worker tells.
 pub(crate) struct EventLog {
     file: File,
+    written: u64,
+    most: u64,
+    /// Whether was said that not everything is kept.
+    is_cut: bool,
 }
 
 impl EventLog {
     pub(crate) fn open(dir: &RunDir) -> io::Result<Self> {
         let mut open = OpenOptions::new();
-        Ok(Self { file: open.append(true).create(true).mode(0o600).open(dir.events())? })
+        let file = open.append(true).create(true).mode(0o600).open(dir.events())?;
+        let written = file.metadata()?.len();
+        Ok(Self { file, written, most: MOST, is_cut: false })
     }
 
     /// A full disk costs lines, not the run.
     pub(crate) fn tell(&mut self, at: Timestamp, what: Told) {
+        let most = match &what {
+            Told::Event(WorkerEvent::Session(_) | WorkerEvent::Failed(_)) => self.most * 2,
+            Told::Event(_) => self.most,
+            // Ours are short and few.
+            Told::Heartbeat { .. } | Told::Note(_) => u64::MAX,
+        };
         let Ok(mut line) = serde_json::to_vec(&Line { at, what }) else { return };
         line.push(b'\n');
+        if self.written.saturating_add(line.len() as u64) > most {
+            if !std::mem::replace(&mut self.is_cut, true) {
+                self.tell(at, Told::Note("it tells more than is kept: some of it is not here".into()));
+            }
+            return;
+        }
+        self.written += line.len() as u64;
         let _ = self.file.write_all(&line);
     }
+}
+
+/// The last whole line of a file, unless it is too long to be meant.
+fn last_line(path: &Path) -> Option<String> {
+    const LONGEST: u64 = 64 << 10;
+    let mut file = File::open(path).ok()?;
+    let from = file.metadata().ok()?.len().saturating_sub(LONGEST);
+    file.seek(SeekFrom::Start(from)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(LONGEST).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let whole = text.rsplit_once('\n')?.0;
+    Some(whole.rsplit('\n').next().unwrap_or(whole).to_owned())
 }
 
 /// A new or emptied file of ours alone.

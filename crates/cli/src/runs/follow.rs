@@ -12,7 +12,10 @@ use std::time::Instant;
 use consort_core::App;
 use consort_core::dispatch::RunRecord;
 use consort_core::host::Processes as _;
+use consort_core::host::Topic;
 use consort_host::Machine;
+use consort_host::notify::Listener;
+use consort_host::notify::WakeReason;
 
 use super::RunDir;
 use super::directory::Line;
@@ -22,10 +25,10 @@ use crate::output;
 use crate::world::World;
 
 /// How often is looked.
-const TICK: Duration = Duration::from_millis(50);
+const TICK: Duration = Duration::from_millis(100);
 
-/// How often the store is asked.
-const STORE: Duration = Duration::from_millis(200);
+/// How often the store is asked without news: the supervisor that ends a run wakes us.
+const STORE: Duration = Duration::from_secs(1);
 
 /// How soon a second Ctrl-C has to come to force the end.
 const SECOND: Duration = Duration::from_secs(3);
@@ -90,7 +93,10 @@ pub(crate) fn to_the_end(
 ) -> Result<RunRecord, CommandError> {
     let dir = RunDir::of(&world.paths, run.id);
     let machine = Machine::new(&world.paths.data);
-    let (mut reader, mut asked, mut stopped) = (Reader::new(dir.clone()), Instant::now(), None::<Instant>);
+    // Who records the end of a run tells those who wait for news of its project.
+    let topic = run.project.clone().map(Topic::Project);
+    let mut news = Listener::open(&world.paths.listeners(), topic.as_ref()).ok();
+    let (mut reader, mut asked, mut stopped) = (Reader::new(dir.clone()), None::<Instant>, None::<Instant>);
     loop {
         reader.more().iter().for_each(&mut *show);
         if interrupts.is_some_and(Interrupts::take) {
@@ -100,8 +106,8 @@ pub(crate) fn to_the_end(
             stopped = Some(Instant::now());
             dir.ask_to_stop(again).map_err(|error| CommandError::file("cannot write", &dir.path, error))?;
         }
-        if asked.elapsed() >= STORE {
-            asked = Instant::now();
+        if asked.is_none_or(|asked| asked.elapsed() >= STORE) {
+            asked = Some(Instant::now());
             app.close_if_replaced();
             let now = app.run_by_id(run.id)?;
             if now.state.has_ended() {
@@ -113,6 +119,10 @@ pub(crate) fn to_the_end(
                 orphans::reap(&world.paths, app)?;
             }
         }
-        std::thread::sleep(TICK);
+        match news.as_mut().map(|news| news.wait(None, TICK)) {
+            Some(Ok(WakeReason::Notified)) => asked = None,
+            Some(Ok(_)) => {}
+            Some(Err(_)) | None => std::thread::sleep(TICK),
+        }
     }
 }

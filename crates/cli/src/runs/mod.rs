@@ -3,13 +3,29 @@
 pub(crate) mod directory;
 pub(crate) mod environment;
 pub(crate) mod flags;
+mod flood;
 pub(crate) mod follow;
 pub(crate) mod orphans;
+pub(crate) mod review;
 pub(crate) mod role;
 pub(crate) mod start;
+mod stillness;
 pub(crate) mod supervise;
 mod work;
 mod worktree;
 
+use consort_core::Timestamp;
+use consort_core::dispatch::Health;
+use consort_core::dispatch::RunRecord;
+use consort_core::dispatch::RunState;
+use consort_host::Paths;
+
 pub(crate) use directory::RunDir;
 pub(crate) use directory::Work;
+
+/// How a run does that is at work here; none where that cannot be told.
+pub(crate) fn health(paths: &Paths, run: &RunRecord, now: Timestamp) -> Option<Health> {
+    let is_working = run.state == RunState::Running;
+    let sign = RunDir::of(paths, run.id).sign().filter(|_| is_working)?;
+    Some(Health::of(sign, now))
+}

@@ -7,23 +7,29 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use consort_agents::AgentCli;
+use consort_agents::prices;
 use consort_core::config::Config;
 use consort_core::dispatch::Caps;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::DispatchLimits;
 use consort_core::dispatch::Failure;
 use consort_core::dispatch::FailureKind;
-use consort_core::dispatch::Isolation;
 use consort_core::dispatch::Refusal;
+use consort_core::dispatch::ReviewOf;
 use consort_core::dispatch::Role;
+use consort_core::dispatch::RunDefaults;
 use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunRequest;
 use consort_core::dispatch::RunState;
+use consort_core::dispatch::RunWords;
 use consort_core::dispatch::Safety;
+use consort_core::dispatch::run_task;
+use consort_core::dispatch::settle_run;
 use consort_core::journal::ChangeId;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::NameWish;
+use consort_core::tasks::TaskRequest;
 use serde_json::json;
 
 use super::RunDir;
@@ -32,21 +38,17 @@ use super::orphans;
 use super::supervise::TAKEN;
 use crate::connect;
 use crate::error::CommandError;
+use crate::roles;
 use crate::world::Opened;
 use crate::world::World;
 
-/// What is asked for; what is absent is left to the role, and then to the settings.
+/// What is asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) task: String,
-    pub(crate) cli: Option<String>,
-    pub(crate) model: Option<String>,
-    pub(crate) safety: Option<Safety>,
-    pub(crate) reasoning: Option<String>,
+    /// How it is done; what is absent is left to the role, and then to the settings.
+    pub(crate) words: RunWords,
     pub(crate) cwd: Option<PathBuf>,
-    pub(crate) has_worktree: bool,
-    pub(crate) timeout_s: Option<u64>,
-    pub(crate) budget: Option<Cost>,
     pub(crate) name: Option<String>,
     pub(crate) batch: Option<String>,
     pub(crate) follows: Option<ChangeId>,
@@ -54,6 +56,12 @@ pub(crate) struct Wanted {
     pub(crate) max_tools: Option<u32>,
     /// The session to go on with.
     pub(crate) resume: Option<String>,
+    /// The task of a spec that it takes.
+    pub(crate) takes: Option<TaskRequest>,
+    /// Whether what it does is reviewed.
+    pub(crate) is_reviewed: bool,
+    /// Whose work it reviews itself.
+    pub(crate) reviews: Option<ReviewOf>,
 }
 
 /// How long the person's own gate may take.
@@ -68,26 +76,32 @@ pub(crate) fn start(
     wanted: &Wanted,
 ) -> Result<RunRecord, CommandError> {
     orphans::reap(&world.paths, &mut opened.app)?;
-    let cli = cli(&opened.config, role, wanted)?;
+    let terms = settle_run(&wanted.words, role, &defaults(&opened.config));
+    let cli = cli(terms.cli.as_deref())?;
     let promised: Vec<String> =
         opened.app.open_runs()?.into_iter().map(|run| run.spec.name.to_string()).collect();
-    let limits = limits(&opened.config, role, wanted);
+    let limits = limits(&opened.config, terms.budget);
     let wish = wanted.name.clone().map_or(NameWish::Any, NameWish::Insist);
+    let keeps_prompts = opened.config.get("privacy.store_prompts") == "true";
     let request = RunRequest {
         caller: caller.clone(),
         project: opened.project.id.clone(),
         task: wanted.task.clone(),
         role: role.name.clone(),
         cli: cli.kind().to_owned(),
-        model: wanted.model.clone().or_else(|| role.model.clone()),
-        safety: safety(&opened.config, role, wanted),
+        tier: (terms.tier, terms.model.as_deref().and_then(prices::tier)),
+        model: terms.model,
+        safety: terms.safety,
         name: opened.app.free_name(&wish, &promised)?,
         cwd: cwd(world, wanted)?,
-        has_worktree: wanted.has_worktree || role.isolation == Isolation::Worktree,
-        timeout_s: wanted.timeout_s.or(role.timeout_s).or_else(|| timeout(&opened.config)),
+        has_worktree: terms.has_worktree,
+        timeout_s: terms.timeout_s,
         prompt_hash: consort_host::hash(wanted.task.as_bytes()),
         batch: wanted.batch.clone(),
         follows: wanted.follows,
+        takes: wanted.takes.clone(),
+        reviews: wanted.reviews.clone(),
+        keeps_title: keeps_prompts,
         limits: limits.clone(),
         own_gate: None,
     };
@@ -96,7 +110,11 @@ pub(crate) fn start(
     let work = Work {
         caps: limits.caps,
         system: role.system_prompt.clone(),
-        reasoning: wanted.reasoning.clone().or_else(|| role.reasoning.clone()),
+        reasoning: terms.reasoning,
+        tools: role.tools.clone(),
+        tier: terms.tier,
+        keeps_prompts,
+        is_reviewed: wanted.is_reviewed,
         max_turns: role.max_turns,
         token_budget: role.token_budget,
         max_tools: wanted.max_tools,
@@ -116,6 +134,46 @@ pub(crate) fn start(
     Ok(run)
 }
 
+/// How often the next task is looked for, if somebody else was faster.
+const MOST_TRIES: usize = 5;
+
+/// The word for the first task that is ready.
+const NEXT: &str = "next";
+
+/// Starts a run that takes the task of this id, or the `next` that is ready, of this spec, or of
+/// the caller's; what `wanted` says to do is said besides.
+pub(crate) fn start_with_task(
+    world: &World,
+    opened: &mut Opened,
+    caller: &CallerFacts,
+    role: &Role,
+    wanted: &Wanted,
+    (task, spec): (&str, Option<PathBuf>),
+) -> Result<RunRecord, CommandError> {
+    let id = Some(task.to_owned()).filter(|task| task != NEXT);
+    let (cwd, words) = (world.cwd.clone(), None);
+    let request = &TaskRequest { caller: caller.clone(), cwd, spec, id, words, is_for_new: true };
+    let mut left = if request.id.is_some() { 1 } else { MOST_TRIES };
+    loop {
+        let (key, title) = opened.app.task_for_run(request)?;
+        let spec = match &request.spec {
+            Some(spec) => request.cwd.join(spec),
+            None => opened.place.worktree.join(&key.spec.path),
+        };
+        let task = run_task(&key, title.as_deref(), &wanted.task);
+        let takes = TaskRequest { id: Some(key.id.clone()), spec: Some(spec), ..request.clone() };
+        let with_task = Wanted { task, takes: Some(takes), ..wanted.clone() };
+        left -= 1;
+        let started = start(world, opened, &request.caller, role, &with_task);
+        if left == 0
+            || started.is_ok()
+            || opened.app.task_for_run(request).ok().is_none_or(|now| now.0 == key)
+        {
+            return started;
+        }
+    }
+}
+
 /// Writes what the supervisor is to read, starts it, and waits until the run is its own: until
 /// then it would end with this process, and a supervisor that cannot begin has nobody to tell.
 fn hand_over(world: &World, run: &RunRecord, task: &str, work: &Work) -> Result<(), CommandError> {
@@ -124,7 +182,11 @@ fn hand_over(world: &World, run: &RunRecord, task: &str, work: &Work) -> Result<
     let consort = std::env::current_exe().unwrap_or_else(|_| "consort".into());
     let cannot = |error| CommandError::file("cannot start", &consort, error);
     let mut supervisor = Command::new(&consort);
-    supervisor.args(["runs", "supervise", &run.id.to_string()]).current_dir(&run.spec.cwd);
+    supervisor.args(["runs", "supervise", &run.id.to_string()]);
+    // To start it elsewhere takes a copy of this process first.
+    if std::env::current_dir().ok().as_ref() != Some(&run.spec.cwd) {
+        supervisor.current_dir(&run.spec.cwd);
+    }
     supervisor.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut supervisor = supervisor.spawn().map_err(cannot)?;
     let mut said = [0; TAKEN.len()];
@@ -141,10 +203,19 @@ fn hand_over(world: &World, run: &RunRecord, task: &str, work: &Work) -> Result<
     ))
 }
 
-/// Which CLI does the work; one that is not installed cannot.
-fn cli(config: &Config, role: &Role, wanted: &Wanted) -> Result<&'static dyn AgentCli, CommandError> {
-    let default = Some(config.get("dispatch.cli")).filter(|kind| !kind.is_empty());
-    let named = wanted.cli.as_deref().or(role.cli.as_deref()).or(default);
+/// What the settings say of runs.
+fn defaults(config: &Config) -> RunDefaults {
+    let minutes: u64 = config.get("dispatch.timeout_minutes").parse().unwrap_or_default();
+    RunDefaults {
+        cli: Some(config.get("dispatch.cli").to_owned()).filter(|kind| !kind.is_empty()),
+        safety: roles::default_safety(config),
+        timeout_s: (minutes > 0).then_some(minutes * 60),
+        budget: dollars(config, "budget.run"),
+    }
+}
+
+/// The CLI of that name, or the first that is installed; one that is not cannot do the work.
+fn cli(named: Option<&str>) -> Result<&'static dyn AgentCli, CommandError> {
     let is_here = |cli: &dyn AgentCli| connect::find_program(cli.program()).is_some();
     let Some(kind) = named else {
         let first = consort_agents::ALL.iter().copied().find(|cli| is_here(*cli));
@@ -165,23 +236,10 @@ fn cli(config: &Config, role: &Role, wanted: &Wanted) -> Result<&'static dyn Age
     }
 }
 
-fn safety(config: &Config, role: &Role, wanted: &Wanted) -> Safety {
-    let default = Safety::named(config.get("dispatch.safety")).unwrap_or_default();
-    let of_role = role.safety_or(default);
-    let wanted = wanted.safety.unwrap_or(of_role);
-    // What reads only is not made to write by a flag.
-    if role.read_only { wanted.min(of_role) } else { wanted }
-}
-
 fn cwd(world: &World, wanted: &Wanted) -> Result<PathBuf, CommandError> {
     let Some(dir) = &wanted.cwd else { return Ok(world.cwd.clone()) };
     let found = std::fs::canonicalize(world.cwd.join(dir));
     found.map_err(|error| CommandError::file("cannot use", dir, error))
-}
-
-fn timeout(config: &Config) -> Option<u64> {
-    let minutes: u64 = config.get("dispatch.timeout_minutes").parse().unwrap_or_default();
-    (minutes > 0).then_some(minutes * 60)
 }
 
 fn words(config: &Config, key: &str) -> Vec<String> {
@@ -193,12 +251,9 @@ pub(crate) fn dollars(config: &Config, key: &str) -> Option<Cost> {
     config.get(key).parse().ok().filter(|dollars| *dollars > 0.0).map(Cost::from_dollars)
 }
 
-fn limits(config: &Config, role: &Role, wanted: &Wanted) -> DispatchLimits {
-    let caps = Caps {
-        run: wanted.budget.or(role.budget_usd).or_else(|| dollars(config, "budget.run")),
-        day: dollars(config, "budget.day"),
-        project: dollars(config, "budget.project"),
-    };
+fn limits(config: &Config, budget: Option<Cost>) -> DispatchLimits {
+    let caps =
+        Caps { run: budget, day: dollars(config, "budget.day"), project: dollars(config, "budget.project") };
     DispatchLimits {
         caps,
         depth: config.get("dispatch.depth").parse().unwrap_or(0),

@@ -13,11 +13,13 @@ use consort_core::dispatch::FailureKind;
 use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunState;
 use consort_core::dispatch::Usage;
+use consort_core::host::Repositories as _;
 use consort_core::journal::ChangeId;
 use consort_host::Machine;
 
 use super::RunDir;
 use super::directory::EventLog;
+use super::review;
 use super::work::Attempt;
 use super::work::Job;
 use super::worktree::Tree;
@@ -52,11 +54,17 @@ pub(crate) fn run(world: &World, id: &str) -> CommandResult {
     let run = world.app().start_run(id)?;
     say_taken();
     let dir = RunDir::of(&world.paths, id);
-    let ended = match job(world, run, &dir) {
-        Ok(mut job) => work(&mut job),
-        Err(error) => failed(&error),
+    let (ended, keeps_prompts) = match job(world, run, &dir) {
+        Ok(mut job) => (work(&mut job), job.work.keeps_prompts),
+        Err(error) => (failed(&error), true),
     };
-    record(world, id, &dir, ended)
+    record(world, id, &dir, ended)?;
+    if !keeps_prompts {
+        for file in [dir.prompt(), dir.stdin()] {
+            let _ = fs::remove_file(file);
+        }
+    }
+    Ok(())
 }
 
 /// Tells the process that has started it that the run is its own now; see `start::hand_over`.
@@ -95,7 +103,15 @@ fn job<'a>(
 /// Works where it is to work, and brings back what was done elsewhere.
 fn work(job: &mut Job<'_>) -> Attempt {
     if !job.run.spec.has_worktree {
-        return live(job);
+        let base = job.work.is_reviewed.then(|| job.machine.commit(&job.cwd)).flatten();
+        let before = base.as_ref().and_then(|base| consort_host::diff_since(&job.cwd, base));
+        let ended = live(job);
+        if let Some(base) = base.filter(|_| ended.end.state == RunState::Done) {
+            // What was not committed before is in both.
+            let diff = consort_host::diff_since(&job.cwd, &base).filter(|diff| before.as_ref() != Some(diff));
+            review::ask(job, diff);
+        }
+        return ended;
     }
     let tree = match Tree::make(&job.machine, &job.dir, &job.run, &job.work) {
         Ok(tree) => tree,
@@ -104,8 +120,13 @@ fn work(job: &mut Job<'_>) -> Attempt {
     tree.notes.iter().for_each(|note| job.note(note));
     job.cwd = tree.cwd.clone();
     let mut ended = live(job);
-    ended.end.diff_hash = tree.diff().map(|diff| consort_host::hash(diff.as_bytes()));
-    ended.end.merge = Some(tree.finish(ended.end.state));
+    let diff = tree.diff();
+    ended.end.diff_hash = diff.as_ref().map(|diff| consort_host::hash(diff.as_bytes()));
+    let (merge, is_merged) = tree.finish(ended.end.state);
+    (ended.end.merge, ended.end.is_unmerged) = (Some(merge), !is_merged && ended.end.state == RunState::Done);
+    if job.work.is_reviewed && ended.end.state == RunState::Done {
+        review::ask(job, diff);
+    }
     ended
 }
 

@@ -14,15 +14,19 @@ use consort_agents::Headless;
 use consort_agents::flags::refused;
 use consort_agents::prices;
 use consort_core::Timestamp;
+use consort_core::dispatch::Bounds;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::DispatchError;
+use consort_core::dispatch::Failure;
 use consort_core::dispatch::FailureKind;
 use consort_core::dispatch::Progress;
+use consort_core::dispatch::Retrying;
 use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
 use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
+use consort_core::dispatch::gives_up;
 use consort_core::host::Clock as _;
 use consort_host::Heard;
 use consort_host::Machine;
@@ -37,6 +41,10 @@ use super::directory::Told;
 use super::directory::private;
 use super::environment;
 use super::flags;
+use super::flood;
+use super::flood::Complaints;
+use super::flood::Late;
+use super::stillness::Stillness;
 use crate::commands::with;
 use crate::connect;
 use crate::error::CommandError;
@@ -54,9 +62,6 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// How long is listened for what a worker said before it ended, if something cannot be ended that
 /// may still say more.
 const LAST_WORDS: Duration = Duration::from_secs(5);
-
-/// How much is kept of what it says on standard error.
-const COMPLAINTS: usize = 64 << 10;
 
 /// A run that is worked on.
 pub(super) struct Job<'a> {
@@ -107,24 +112,29 @@ impl Job<'_> {
 
     fn try_once(&mut self, prompt: &str, resume: Option<&str>) -> Result<Attempt, CommandError> {
         let (command, session) = self.command(prompt, resume)?;
-        let (sender, heard) = mpsc::channel();
+        let (sender, heard) = mpsc::sync_channel(flood::WAITING);
         let mut worker = Worker::start(&command, sender)
             .map_err(|error| CommandError::file("cannot start", &command.program, error))?;
         let mut hearing = Hearing {
             reader: self.cli.reader(),
             progress: Progress::default(),
-            complaints: String::new(),
-            half_line: String::new(),
+            complaints: Complaints::default(),
             is_silent: false,
             is_answered: false,
+            retrying: None,
+            stillness: Stillness::default(),
         };
         // One may tell it only at its end, which it may not live to see.
         if let Some(session) = session {
             self.take(&mut hearing, WorkerEvent::Session(session));
         }
         let cut = self.hear_until_the_end(&mut worker, &heard, &mut hearing);
-        let dir = self.dir.clone();
-        let left = worker.end(&self.machine, PATIENCE, &|| dir.asked_to_stop() == Some(true));
+        let (dir, late) = (self.dir.clone(), Late::default());
+        let left = worker.end(&self.machine, PATIENCE, &|| {
+            late.take(&heard);
+            dir.asked_to_stop() == Some(true)
+        });
+        late.into_heard().into_iter().for_each(|heard| self.hear(&mut hearing, heard));
         for process in left {
             self.note(format!("process {} ({}) cannot be ended", process.pid, process.program));
         }
@@ -134,8 +144,9 @@ impl Job<'_> {
         {
             self.hear(&mut hearing, heard);
         }
+        hearing.complaints.write(&self.dir.complaints());
         let mut exit = worker.exit().cloned().unwrap_or_default();
-        exit.stderr = hearing.complaints.clone();
+        exit.stderr = hearing.complaints.text().to_owned();
         let config_dir = self.world.config_dir(self.cli);
         let read = |path: &Path| fs::read_to_string(path).ok();
         let last = hearing.reader.end(&exit, self.now(), &config_dir, &read);
@@ -144,7 +155,15 @@ impl Job<'_> {
         for event in last.into_iter().filter(is_meant) {
             self.take(&mut hearing, event);
         }
-        let mut end = hearing.progress.end(&exit, cut);
+        let state = match cut {
+            Some(Cut::Failed(failure)) => {
+                self.take(&mut hearing, WorkerEvent::Failed(failure));
+                None
+            }
+            Some(Cut::As(state)) => Some(state),
+            None => None,
+        };
+        let mut end = hearing.progress.end(&exit, state);
         end.usage = self.usage(&hearing.progress);
         Ok(Attempt { end, result: hearing.progress.result().unwrap_or_default().to_owned() })
     }
@@ -173,6 +192,7 @@ impl Job<'_> {
             model: spec.model.as_deref(),
             reasoning: self.work.reasoning.as_deref(),
             safety: spec.safety,
+            is_root: rustix::process::geteuid().is_root(),
             max_turns: self.work.max_turns,
             budget: spec.cap,
             resume,
@@ -188,7 +208,7 @@ impl Job<'_> {
             path.parent().map_or(Ok(()), connect::private_dir)?;
             private(path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(cannot(path))?;
         }
-        let stdin = headless.stdin.map(|text| (self.dir.path.join("stdin"), text));
+        let stdin = headless.stdin.map(|text| (self.dir.stdin(), text));
         if let Some((path, text)) = &stdin {
             private(path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(cannot(path))?;
         }
@@ -199,7 +219,8 @@ impl Job<'_> {
         environment.extend(connected.variables);
         environment.insert(env::NAME.into(), spec.name.to_string());
         environment.insert(env::RUN.into(), self.run.id.to_string());
-        environment.insert(env::SAFETY.into(), spec.safety.as_str().into());
+        let bounds = Bounds { safety: spec.safety, tools: self.work.tools.clone() };
+        environment.insert(env::SAFETY.into(), bounds.to_string());
         environment.insert("TERM".into(), "dumb".into());
         if !headless.ignored.is_empty() {
             self.note(format!("{} cannot be told: {}", self.cli.title(), headless.ignored.join(", ")));
@@ -220,7 +241,7 @@ impl Job<'_> {
         worker: &mut Worker,
         heard: &mpsc::Receiver<Heard>,
         hearing: &mut Hearing,
-    ) -> Option<RunState> {
+    ) -> Option<Cut> {
         let (mut looked, mut beat) = (Instant::now(), Instant::now());
         loop {
             match heard.recv_timeout(TICK) {
@@ -232,10 +253,13 @@ impl Job<'_> {
             if hearing.is_silent && worker.exit().is_some() {
                 return None;
             }
-            if looked.elapsed() < TICK {
+            let is_over = hearing.retrying.as_ref().is_some_and(|retrying| gives_up(retrying, self.now()))
+                || self.turns_left(hearing) == Some(0);
+            if looked.elapsed() < TICK && !is_over {
                 continue;
             }
             looked = Instant::now();
+            hearing.complaints.write(&self.dir.complaints());
             // What it has left running may hold its output open.
             if worker.exit().is_some() {
                 return None;
@@ -245,36 +269,57 @@ impl Job<'_> {
             }
             if beat.elapsed() >= HEARTBEAT {
                 beat = Instant::now();
-                let progress = &hearing.progress;
-                let tool = progress.running.last().map(|(_, about)| about.clone());
-                let tokens = progress.usage().tokens();
-                let now = self.now();
-                self.log.tell(now, Told::Heartbeat { turns: progress.turns, tool, tokens });
+                self.beat(worker, hearing);
             }
         }
     }
 
+    /// Says that it goes on; once if it seems not to.
+    fn beat(&mut self, worker: &Worker, hearing: &mut Hearing) {
+        let (quiet, found) = hearing.stillness.look(|| self.machine.tree(worker.pid()));
+        let progress = &hearing.progress;
+        let tool = progress.running.last().map(|(_, about)| about.clone());
+        let (turns, tokens) = (progress.turns, progress.usage().tokens());
+        let now = self.now();
+        self.log.tell(now, Told::Heartbeat { turns, tool, tokens, quiet });
+        if let Some(found) = found {
+            // A note would be the last line, and a note is no sign of life.
+            let _ = self.world.app().tell_stalled_run(self.run.id, &found);
+        }
+    }
+
     /// Why it is to be ended, if it is.
-    fn cut(&mut self, hearing: &Hearing) -> Option<RunState> {
+    fn cut(&mut self, hearing: &mut Hearing) -> Option<Cut> {
         if self.dir.asked_to_stop().is_some() {
-            return Some(RunState::Cancelled);
+            return Some(Cut::As(RunState::Cancelled));
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Some(RunState::Timeout);
+            return Some(Cut::As(RunState::Timeout));
+        }
+        let now = self.now();
+        if let Some(Retrying { failure, until, .. }) =
+            hearing.retrying.take_if(|retrying| gives_up(retrying, now))
+        {
+            return Some(Cut::Failed(Failure { until: failure.until.or(until), ..failure }));
         }
         // What is spent is spent, and the answer is there.
         if hearing.is_answered {
             return None;
         }
+        let over = Some(Cut::As(RunState::BudgetExceeded));
+        if self.turns_left(hearing) == Some(0) {
+            self.note("it has used all of its turns");
+            return over;
+        }
         let used = self.usage(&hearing.progress);
         if self.work.token_budget.zip(used.tokens()).is_some_and(|(most, used)| used >= most) {
             self.note("it has used all of its tokens");
-            return Some(RunState::BudgetExceeded);
+            return over;
         }
         let tools = hearing.progress.tools;
         if self.work.max_tools.is_some_and(|most| tools > most.saturating_mul(2)) {
             self.note(format!("it has called {tools} tools"));
-            return Some(RunState::BudgetExceeded);
+            return over;
         }
         let spent = used.cost.filter(|spent| *spent >= self.reserved)?;
         match self.world.app().extend_run(self.run.id, &self.work.caps, spent) {
@@ -284,11 +329,18 @@ impl Job<'_> {
             }
             Err(DispatchError::Refused(refusal)) => {
                 self.note(refusal.why);
-                Some(RunState::BudgetExceeded)
+                over
             }
             // A store that is busy for a moment stops nobody.
             Err(_) => None,
         }
+    }
+
+    /// How many more turns it may begin, if that is bounded: none left is one too many.
+    fn turns_left(&self, hearing: &Hearing) -> Option<u32> {
+        let before = self.used.turns.unwrap_or(0);
+        let begun = before.saturating_add(hearing.progress.turns);
+        self.work.max_turns.filter(|_| !hearing.is_answered).map(|most| (most + 1).saturating_sub(begun))
     }
 
     /// What it has used, earlier attempts included; what that costs, if its CLI or the list of
@@ -309,24 +361,14 @@ impl Job<'_> {
             }
             Heard::Complaint(part) => {
                 let now = self.now();
-                hearing.half_line.push_str(&part);
-                while let Some(end) = hearing.half_line.find('\n') {
-                    let line: String = hearing.half_line.drain(..=end).collect();
-                    for event in hearing.reader.error_line(line.trim_end(), now) {
+                for line in hearing.complaints.hear(&part) {
+                    for event in hearing.reader.error_line(&line, now) {
                         self.take(hearing, event);
                     }
                 }
-                // A line without an end is of no CLI that we know.
-                if hearing.half_line.len() > COMPLAINTS {
-                    hearing.half_line.clear();
-                }
-                hearing.complaints.push_str(&part);
-                let cut = hearing.complaints.len().saturating_sub(COMPLAINTS);
-                let cut = (cut..).find(|at| hearing.complaints.is_char_boundary(*at)).unwrap_or(0);
-                hearing.complaints.drain(..cut);
-                let _ = fs::write(self.dir.complaints(), &hearing.complaints);
             }
             Heard::Silence => hearing.is_silent = true,
+            Heard::Ended => {}
         }
     }
 }
@@ -339,8 +381,25 @@ impl Job<'_> {
             WorkerEvent::Turn | WorkerEvent::ToolBegins { .. } => false,
             _ => hearing.is_answered,
         };
-        hearing.progress.hear(&event);
         let now = self.now();
+        match &event {
+            WorkerEvent::Retries { attempt, why, until } => {
+                let failure = consort_agents::read_failure(why, now);
+                hearing.retrying = Some(Retrying { failure, attempt: *attempt, until: *until, since: now });
+            }
+            WorkerEvent::Model(model) => {
+                if let Some(tier) = prices::tier(model).filter(|tier| *tier > self.work.tier) {
+                    let needed = self.work.tier.as_str();
+                    self.note(format!("{model} is of tier {}, and its role needs {needed}", tier.as_str()));
+                }
+            }
+            _ => {}
+        }
+        if !matches!(event, WorkerEvent::Retries { .. }) {
+            hearing.retrying = None;
+        }
+        hearing.stillness.ends();
+        hearing.progress.hear(&event);
         self.log.tell(now, Told::Event(event));
     }
 }
@@ -349,10 +408,17 @@ impl Job<'_> {
 struct Hearing {
     reader: Box<dyn consort_agents::OutputReader>,
     progress: Progress,
-    complaints: String,
-    /// What was said on standard error since the last end of a line.
-    half_line: String,
+    complaints: Complaints,
     is_silent: bool,
     /// It has told its result, and nothing since: it is about to end.
     is_answered: bool,
+    /// It tries again by itself, and has told nothing since.
+    retrying: Option<Retrying>,
+    stillness: Stillness,
+}
+
+/// How we end a worker.
+enum Cut {
+    As(RunState),
+    Failed(Failure),
 }

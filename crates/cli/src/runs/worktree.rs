@@ -15,6 +15,7 @@ use consort_host::run_worktree::Merge;
 use consort_host::run_worktree::RunTree;
 use consort_host::run_worktree::SetUpCommand;
 use consort_host::run_worktree::SetUpEnd;
+use consort_host::run_worktree::WorktreeError;
 
 use super::RunDir;
 use super::Work;
@@ -76,40 +77,48 @@ impl Tree {
 
     /// What has changed in it.
     pub(super) fn diff(&self) -> Option<String> {
-        consort_host::diff_since(&self.tree.path, &self.tree.baseline)
+        run_worktree::diff(&self.tree).ok()
     }
 
-    /// Brings back what was done, if it is done; what became of it, in words. **What was not
-    /// merged stays where it is.**
-    pub(super) fn finish(&self, state: RunState) -> String {
-        let kept = format!("It is kept in {} on branch {}", self.tree.path.display(), self.tree.branch);
+    /// Brings back what was done, if it is done; what became of it, in words, and whether it is
+    /// where it was to go. **What was not merged stays where it is.**
+    pub(super) fn finish(&self, state: RunState) -> (String, bool) {
         if state != RunState::Done {
-            return match self.diff().is_some_and(|diff| !diff.is_empty()) {
-                true => format!("Nothing was merged. {kept}"),
-                false => self.remove("It changed nothing"),
-            };
+            return self.remove(None);
         }
         match run_worktree::merge(&self.tree, &self.into) {
-            Ok(Merge::Nothing) => self.remove("It changed nothing"),
+            Ok(Merge::Nothing) => self.remove(None),
             Ok(Merge::Merged { commits, as_changes, files }) => {
                 let commits = match commits + as_changes {
                     0 => String::new(),
                     all => format!("{}, ", text::count(all, "commit")),
                 };
-                self.remove(&format!("Merged: {commits}{}", text::count(files, "file")))
+                self.remove(Some(format!("Merged: {commits}{}", text::count(files, "file"))))
             }
             Ok(Merge::Conflicts { paths, is_half_done }) => {
                 let half = if is_half_done { " An earlier merge was interrupted half way." } else { "" };
-                format!("Not merged, because of {}.{half} {kept}", text::first_few(paths, FEW))
+                let why = text::first_few(paths, FEW);
+                (format!("Not merged, because of {why}.{half} {}", self.kept()), false)
             }
-            Err(error) => format!("Not merged: {error}. {kept}"),
+            Err(error) => (format!("Not merged: {error}. {}", self.kept()), false),
         }
     }
 
-    fn remove(&self, told: &str) -> String {
-        match run_worktree::remove(&self.tree) {
-            Ok(_) => told.to_owned(),
-            Err(error) => format!("{told}; its worktree stays: {error}"),
+    fn kept(&self) -> String {
+        format!("It is kept in {} on branch {}", self.tree.path.display(), self.tree.branch)
+    }
+
+    /// Removes it if nothing is lost with it; what was merged before, if anything was.
+    fn remove(&self, merged: Option<String>) -> (String, bool) {
+        match (run_worktree::remove(&self.tree), merged) {
+            (Ok(_), merged) => (merged.unwrap_or_else(|| "It changed nothing".into()), true),
+            (Err(WorktreeError::Unmerged { what, .. }), merged) => {
+                let merged = merged.map(|merged| format!("{merged}. ")).unwrap_or_default();
+                let what = text::first_few(what, FEW);
+                (format!("{merged}Not merged: {what}. {}", self.kept()), false)
+            }
+            (Err(error), Some(merged)) => (format!("{merged}; its worktree stays: {error}"), true),
+            (Err(error), None) => (format!("Not merged: {error}. {}", self.kept()), false),
         }
     }
 }

@@ -88,3 +88,15 @@ fn a_mistake_in_a_file_starts_nothing() {
     assert!(ran.code == 1 && ran.stderr.contains("line 3, column 1"), "{ran}");
     assert_eq!(stage.list().len(), 0);
 }
+
+#[test]
+fn a_file_that_is_not_there_is_no_task() {
+    let stage = Stage::new();
+    for words in [&["/nonexistent/tasks.txt"][..], &["tasks.toml"], &["{say one}", "plan.md"]] {
+        let ran = stage.ran(&[&["runs", "batch"], words].concat());
+        assert!(ran.code == 1 && ran.stderr.contains("there is no file"), "{ran}");
+    }
+    assert!(stage.list().is_empty());
+    // One word is a task.
+    assert_eq!(stage.ran(&["runs", "batch", "{echo}"]).code, 0);
+}

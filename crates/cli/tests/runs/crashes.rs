@@ -25,14 +25,14 @@ fn a_worker_dies_with_its_supervisor_and_its_children_at_the_next_command() {
     let stage = Stage::new();
     let number = stage.detach(&["{say begun}{child}{sleep 60}"]);
     let worker = stage.called(1)[0]["pid"].as_u64().unwrap() as u32;
-    let child = until("it has a child", || stage.children(), |all| all.len() == 1)[0];
+    let child = until("it has a child", || stage.children(), |all| all.len() == 1).remove(0);
     let supervisor = parent(worker).unwrap();
     signal(supervisor, 9);
     gone(worker);
-    assert!(is_alive(child), "it is in a session of its own");
+    assert!(child.is_alive(), "it is in a session of its own");
     let list = stage.list();
     assert_eq!(list[0]["state"], "interrupted", "{list:?}");
-    assert!(!is_alive(child));
+    assert!(!child.is_alive());
     let run = stage.show(&number);
     assert!(run["cost_usd"].is_null() && !run["ended_at"].is_null(), "{run}");
     // Its session is known from what it has told.
@@ -52,7 +52,7 @@ fn a_supervisor_that_dies_is_noticed_by_who_waits() {
     signal(parent(worker).unwrap(), 9);
     assert_eq!(waiting.wait().unwrap().code(), Some(8));
     assert_eq!(stage.state("1"), "interrupted");
-    assert!(!is_alive(stage.children()[0]));
+    assert!(!stage.children()[0].is_alive());
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_worker_that_is_killed_has_failed() {
     assert_eq!(run["state"], "error", "{run}");
     assert!(run["error"].as_str().unwrap().contains("signal 9"), "{run}");
     assert_eq!(run["result"], "a part");
-    assert!(!is_alive(stage.children()[0]));
+    assert!(!stage.children()[0].is_alive());
     stage.is_sound();
 }
 
@@ -95,18 +95,9 @@ fn kills_at_random_leave_no_orphans_and_honest_states() {
         let whom = chance(3) as usize;
         let found = of_runs(&stage);
         let at = chance(found.len().max(1) as u64) as usize;
-        if let Some(pid) = found.get(at).copied() {
-            let children = stage.children();
-            let worker = if children.contains(&pid) { None } else { Some(pid) };
-            let victim = match (whom, worker) {
-                (0, Some(worker)) => parent(worker).filter(|pid| *pid > 1 && is_supervisor(*pid)),
-                (1, Some(worker)) => Some(worker),
-                _ => children.into_iter().rev().find(|child| is_alive(*child)),
-            };
-            if let Some(victim) = victim {
-                signal(victim, 9);
-                killed[whom] += 1;
-            }
+        if let Some(victim) = found.get(at).and_then(|pid| victim(&stage, whom, *pid)) {
+            signal(victim, 9);
+            killed[whom] += 1;
         }
         for number in &runs {
             let run = stage.ended(number);
@@ -123,7 +114,7 @@ fn kills_at_random_leave_no_orphans_and_honest_states() {
         stage.list();
         let left = of_runs(&stage);
         assert!(left.is_empty(), "round {round}: {left:?}");
-        assert!(stage.children().iter().all(|child| !is_alive(*child)), "round {round}");
+        assert!(!stage.children().iter().any(|child| child.is_alive()), "round {round}");
         // Failures in a row would close the gate.
         if round % 2 == 1 {
             for role in ["dev", "scout", "builder", "planner"] {
@@ -141,15 +132,26 @@ fn kills_at_random_leave_no_orphans_and_honest_states() {
         "none is lost or there twice"
     );
     let calls = stage.calls();
-    let pids: std::collections::BTreeSet<u64> =
-        calls.iter().filter_map(|call| call["pid"].as_u64()).collect();
-    assert!(calls.len() <= all as usize && pids.len() <= calls.len(), "none was done twice");
+    let runs: std::collections::BTreeSet<&str> =
+        calls.iter().filter_map(|call| call["run"].as_str()).collect();
+    assert!(runs.len() == calls.len() && runs.len() <= all as usize, "none was done twice");
     eprintln!(
         "killed: {} supervisors, {} workers, {} children, of {all} runs",
         killed[0], killed[1], killed[2]
     );
     assert!(killed.iter().sum::<i32>() as usize * 3 >= many, "this tried nothing");
     stage.is_sound();
+}
+
+/// Whom to kill: the supervisor of a process, the process itself if it is a worker, or a child.
+fn victim(stage: &Stage, whom: usize, pid: u32) -> Option<u32> {
+    let children = stage.children();
+    let is_child = children.iter().any(|child| child.pid == pid && child.is_alive());
+    match (whom, is_child) {
+        (0, false) => parent(pid).filter(|pid| *pid > 1 && is_supervisor(*pid)),
+        (1, false) => Some(pid),
+        _ => children.into_iter().rev().find(|child| child.is_alive()).map(|child| child.pid),
+    }
 }
 
 fn is_supervisor(pid: u32) -> bool {

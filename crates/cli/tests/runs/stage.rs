@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
 
@@ -92,7 +91,7 @@ impl Stage {
     }
 
     /// Starts a command that is not waited for.
-    pub(super) fn spawn(&self, arguments: &[&str]) -> Child {
+    pub(super) fn spawn(&self, arguments: &[&str]) -> std::process::Child {
         let mut command = self.consort(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
@@ -109,9 +108,12 @@ impl Stage {
     }
 
     /// The processes that stubs have started.
-    pub(super) fn children(&self) -> Vec<u32> {
+    pub(super) fn children(&self) -> Vec<Child> {
         let text = fs::read_to_string(self.world.home().join("children")).unwrap_or_default();
-        text.lines().filter_map(|line| line.parse().ok()).collect()
+        let whole = text.lines().filter_map(|line| line.split_once(' '));
+        whole
+            .filter_map(|(pid, start)| Some(Child { pid: pid.parse().ok()?, start: start.to_owned() }))
+            .collect()
     }
 
     /// The receipts are whole, and the tables are what the journal says. Nothing may be running.
@@ -133,11 +135,27 @@ impl Drop for Stage {
     fn drop(&mut self) {
         self.ran(&["runs", "stop", "--all", "--now"]);
         // Those that have left our sight on purpose.
-        for pid in self.children() {
-            if is_alive(pid) {
-                signal(pid, 9);
+        for child in self.children() {
+            if child.is_alive() {
+                signal(child.pid, 9);
             }
         }
+    }
+}
+
+/// A process that a stub has started. Ids come round again within minutes: its start tells it
+/// from another one.
+#[derive(Clone, Debug)]
+pub(super) struct Child {
+    pub(super) pid: u32,
+    start: String,
+}
+
+impl Child {
+    pub(super) fn is_alive(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
+        let start = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(19));
+        start == Some(&self.start) && is_alive(self.pid)
     }
 }
 

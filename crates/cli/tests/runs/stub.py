@@ -5,7 +5,10 @@ prints it as Claude Code does, or as OpenCode does if it is called so.
 say TEXT · echo (its prompt) · length (of it) · environment · tool NAME · sleep SECONDS ·
 ignore (SIGTERM) · exit CODE · kill SIGNAL · child (one that leaves its process group) ·
 bare (the same without our variables) · steps COUNT DOLLARS · cost DOLLARS · limit SECONDS ·
-write FILE TEXT · commit FILE TEXT · garbage · silent · fail TEXT · consort ARGUMENTS
+write FILE TEXT · commit FILE TEXT · garbage · silent · fail TEXT · consort ARGUMENTS ·
+hook TOOL (what our hook says of it) · mcp TASK (a run by our MCP server on pipes) ·
+served PORT TOKEN TASK (the same over HTTP) · stuck (tries again for ever, as OpenCode) ·
+lines TEXT (with | for a new line) · flood err|out MEGABYTES · peak (its supervisor's memory, in MB)
 """
 import json, os, re, signal, subprocess, sys, time
 
@@ -27,7 +30,7 @@ prompt = sys.stdin.read()
 assert sys.stdin.read() == ""
 resumed = next((word.split("=", 1)[1] for word in sys.argv if re.match("--(resume|session)=", word)), None)
 session = resumed or f"session-{os.getpid()}"
-note("calls", json.dumps({"pid": os.getpid(), "cwd": os.getcwd(), "resumed": resumed, "prompt": prompt[:200], "arguments": sys.argv[1:]}))
+note("calls", json.dumps({"pid": os.getpid(), "run": os.environ.get("CONSORT_RUN"), "cwd": os.getcwd(), "resumed": resumed, "prompt": prompt[:200], "arguments": sys.argv[1:]}))
 
 
 def put(event):
@@ -53,10 +56,19 @@ def say(text):
         put({"type": "text", "sessionID": session, "part": {"messageID": f"m{count}", "text": text}})
 
 
+def greet():
+    call = {"session_id": session, "cwd": os.getcwd(), "hook_event_name": "SessionStart"}
+    subprocess.run([CONSORT, "hook", "claude", "SessionStart"], input=json.dumps(call).encode(), stdout=subprocess.DEVNULL)
+
+
 if is_claude:
     put({"type": "system", "subtype": "init", "session_id": session, "model": "stub"})
 answer, cost, silent, failed = "", None, False, None
-for word, rest in re.findall(r"\{(\w+) ?([^}]*)\}", prompt):
+words = re.findall(r"\{(\w+) ?([^}]*)\}", prompt)
+# What is quoted to a reviewer is not for it to do.
+if prompt.startswith("Review work"):
+    words = [("lines", "## Completed|- the file|## Missed|- its tests|## Half done|- none|## Beyond scope|- none|## Tests|- none at all")]
+for word, rest in words:
     if word == "say":
         answer = rest
         say(rest)
@@ -81,7 +93,8 @@ for word, rest in re.findall(r"\{(\w+) ?([^}]*)\}", prompt):
     elif word in ("child", "bare"):
         env = None if word == "child" else {"PATH": os.environ["PATH"]}
         child = subprocess.Popen(["sleep", "1000"], start_new_session=True, env=env, stdin=subprocess.DEVNULL)
-        note("children", child.pid)
+        with open(f"/proc/{child.pid}/stat") as stat:
+            note("children", f"{child.pid} {stat.read().rsplit(') ', 1)[1].split()[19]}")
     elif word == "steps":
         many, each = rest.split()
         for _ in range(int(many)):
@@ -110,9 +123,53 @@ for word, rest in re.findall(r"\{(\w+) ?([^}]*)\}", prompt):
         silent = True
     elif word == "fail":
         failed = rest
+    elif word == "flood":
+        stream, many = rest.split()
+        for _ in range(int(many)):
+            if stream == "err":
+                sys.stderr.write(("e" * 99 + "\n") * 10486)
+            else:
+                say("o" * (1 << 20))
+    elif word == "peak":
+        with open(f"/proc/{os.getppid()}/status") as status:
+            answer = str(int(re.search(r"VmHWM:\s+(\d+)", status.read())[1]) // 1024)
+    elif word == "lines":
+        answer = rest.replace("|", "\n")
+    elif word == "stuck" and not resumed:
+        say("as far as I got")
+        for _ in range(5):
+            sys.stderr.write('level=ERROR message="stream error" error.error="AI_APICallError: Too Many Requests"\n')
+            sys.stderr.flush()
+        time.sleep(600)
+    elif word == "hook":
+        call = {"session_id": session, "cwd": os.getcwd(), "hook_event_name": "PreToolUse", "tool_name": rest, "tool_input": {"command": "true"}}
+        ran = subprocess.run([CONSORT, "hook", "claude", "PreToolUse"], input=json.dumps(call), capture_output=True, text=True)
+        answer = ran.stdout or "nothing against it"
+    elif word == "mcp":
+        greet()
+        calls = [{"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "stub", "version": "1"}}},
+                 {"method": "notifications/initialized"},
+                 {"id": 2, "method": "tools/call", "params": {"name": "run", "arguments": {"task": rest, "role": "scout", "wait": 20}}}]
+        server = subprocess.Popen([CONSORT, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ, CONSORT_SESSION=session))
+        for call in calls:
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **call}) + "\n")
+            server.stdin.flush()
+        answer = next(line for line in server.stdout if '"id":2' in line)
+        server.stdin.close()
+        server.wait()
+    elif word == "served":
+        greet()
+        port, token, task = rest.split(" ", 2)
+        meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "stub", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": {}}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "run", "arguments": {"task": task, "role": "scout", "wait": 20}, "_meta": meta}}
+        headers = {"authorization": f"Bearer {token}", "content-type": "application/json", "accept": "application/json, text/event-stream",
+                   "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "run"}
+        import http.client
+        connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=60)
+        connection.request("POST", "/mcp", json.dumps(call), headers)
+        answer = connection.getresponse().read().decode()
     elif word == "consort":
-        call = {"session_id": session, "cwd": os.getcwd(), "hook_event_name": "SessionStart"}
-        subprocess.run([CONSORT, "hook", "claude", "SessionStart"], input=json.dumps(call).encode(), stdout=subprocess.DEVNULL)
+        greet()
         environment = dict(os.environ, CONSORT_SESSION=session)
         ran = subprocess.run([CONSORT] + rest.split("|"), capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment)
         answer = f"exit {ran.returncode}: {ran.stdout}{ran.stderr}"

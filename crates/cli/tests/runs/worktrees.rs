@@ -72,6 +72,11 @@ fn what_conflicts_is_kept_and_named() {
     assert_eq!(fs::read_to_string(Path::new(&tree).join("b.txt")).unwrap(), "theirs\n");
     let branch = merge.split("on branch ").nth(1).unwrap();
     assert_eq!(git(&stage, &stage.world.project(), &["show", &format!("{branch}:a.txt")]), "theirs\n");
+    // Who waits for it is told that it is not as asked.
+    let attached = stage.ran(&["runs", "attach", &number]);
+    assert!(attached.code == 1 && attached.stderr.contains("not as asked"), "{attached}");
+    assert!(attached.stderr.contains("consort/run-"), "{attached}");
+    assert_eq!(run["unmerged"], true);
 }
 
 #[test]
@@ -116,4 +121,44 @@ fn two_worktrees_do_not_hinder_one_another() {
     ]);
     assert_eq!(ran.code, 0, "{ran}");
     assert_eq!((read(&stage, "one.txt"), read(&stage, "two.txt")), ("1\n".into(), "2\n".into()), "{ran}");
+}
+
+/// A stage whose repository has a submodule.
+fn stage_with_submodule() -> Stage {
+    let stage = stage();
+    let project = stage.world.project();
+    let (url, add) = (project.display().to_string(), ["-c", "protocol.file.allow=always", "submodule"]);
+    stage.world.git(&[&add[..], &["--quiet", "add", &url, "sub"]].concat());
+    stage.world.git(&["commit", "-q", "-m", "sub"]);
+    stage
+}
+
+#[test]
+fn what_is_left_in_a_submodule_is_kept_and_named() {
+    let stage = stage_with_submodule();
+    let ran = stage.ran(&["run", "--worktree", "{write sub/f x}{say done}"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("Not merged: sub/f. It is kept in "), "{ran}");
+    let tree = stage.calls()[0]["cwd"].as_str().unwrap().to_owned();
+    assert_eq!(fs::read_to_string(Path::new(&tree).join("sub/f")).unwrap(), "x\n");
+    let ran = stage.ran(&["run", "--worktree", "{write sub/o x}{write a.txt changed}{say done}"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("Merged: 1 file. Not merged: sub/o. It is kept in "), "{ran}");
+    assert_eq!(read(&stage, "a.txt"), "changed\n");
+    let tree = stage.calls()[1]["cwd"].as_str().unwrap().to_owned();
+    assert_eq!(fs::read_to_string(Path::new(&tree).join("sub/o")).unwrap(), "x\n");
+}
+
+#[test]
+fn new_files_of_a_run_that_failed_are_named() {
+    let stage = stage();
+    let ran = stage.ran(&["run", "--worktree", "{write new.txt half}{exit 1}"]);
+    assert_eq!(ran.code, 8, "{ran}");
+    let merge = stage.show("1")["merge"].as_str().unwrap().to_owned();
+    assert!(merge.starts_with("Not merged: new.txt. It is kept in "), "{merge}");
+    let tree = stage.calls()[0]["cwd"].as_str().unwrap().to_owned();
+    assert_eq!(fs::read_to_string(Path::new(&tree).join("new.txt")).unwrap(), "half\n");
+    let ran = stage.ran(&["run", "--worktree", "{exit 1}"]);
+    assert_eq!(ran.code, 8, "{ran}");
+    assert_eq!(stage.show("2")["merge"], "It changed nothing");
 }

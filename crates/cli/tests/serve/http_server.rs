@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::process::Child;
+use std::process::Command;
 use std::process::ExitStatus;
 use std::process::Stdio;
 use std::time::Duration;
@@ -25,7 +26,12 @@ pub(crate) struct HttpServer {
 
 impl HttpServer {
     pub(crate) fn start(world: &Sealed) -> Self {
-        let mut child = world.consort(["serve", "--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
+        Self::start_by(world, world.consort(["serve", "--port", "0"]))
+    }
+
+    /// By a command that may have more in its environment.
+    pub(crate) fn start_by(world: &Sealed, mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let port =

@@ -3,10 +3,12 @@
 use clap::ValueEnum;
 use consort_core::Timestamp;
 use consort_core::convergence::Handoff;
+use consort_core::journal::Actor;
 use consort_core::messages;
 use consort_core::messages::MessageType;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
+use consort_core::presence::Caller;
 use consort_core::presence::Status;
 use consort_core::tasks::TaskState;
 use consort_core::tasks::TaskView;
@@ -16,6 +18,7 @@ use crate::error::CommandResult;
 use crate::person;
 use crate::wake;
 use crate::world::World;
+use crate::world::caller_facts;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -59,7 +62,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             _ => world.out.items(&mut opened.app, &handoffs),
         };
     }
-    let lines: Vec<String> = handoffs.iter().flat_map(|handoff| lines(handoff, args.tier, now)).collect();
+    // Whom a model works for is its user.
+    let facts = caller_facts(&opened.app);
+    let person = match opened.app.caller(&facts)? {
+        Caller::Person if args.to.is_none() => "you",
+        _ => "your user",
+    };
+    let lines = handoffs.iter().flat_map(|handoff| lines(handoff, args.tier, now, person));
+    let lines: Vec<String> = lines.collect();
     let Some(to) = &args.to else {
         return lines.iter().try_for_each(|line| world.out.line(line));
     };
@@ -86,7 +96,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     woken.iter().try_for_each(|line| world.out.line(line))
 }
 
-fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
+/// All that is known of it, a line each.
+pub(crate) fn all_lines(handoff: &Handoff, now: Timestamp) -> Vec<String> {
+    lines(handoff, Tier::Full, now, "you")
+}
+
+/// A line each; `person` is what the reader calls the person.
+fn lines(handoff: &Handoff, tier: Tier, now: Timestamp, person: &str) -> Vec<String> {
     let most = match tier {
         Tier::Brief => 3,
         Tier::Standard => 8,
@@ -96,12 +112,12 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
     let one_line = |text: &str| text::foreign(text, 200);
     let few = |names: &[String]| text::first_few(names.iter().map(|name| one_line(name)), most);
     let status = match handoff.seen.status {
-        Status::Gone => "gone",
-        Status::Idle => "idle",
-        Status::Away => "idle, with nobody at its terminal",
-        Status::Stuck => "stuck",
-        Status::Working => "at work",
-        Status::Waiting => "waiting for the person",
+        Status::Gone => "gone".to_owned(),
+        Status::Idle => "idle".to_owned(),
+        Status::Away => "idle, with nobody at its terminal".to_owned(),
+        Status::Stuck => "stuck".to_owned(),
+        Status::Working => "at work".to_owned(),
+        Status::Waiting => format!("waiting for {person}"),
     };
     let heard = text::ago(now.since(handoff.seen.last_active));
     let mut lines = vec![format!("{} ({}), {status}, last heard from {heard}", agent.name, agent.kind)];
@@ -154,7 +170,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
             hold.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", one_line(reason)));
         lines.push(format!("Holds: {}{reason}", one_line(&hold.resource.shown())));
     }
-    let past = past_lines(handoff, tier, now, &few);
+    let past = past_lines(handoff, tier, (now, person), &few);
     lines.extend(past);
     if tier == Tier::Full && !handoff.read.is_empty() {
         lines.push(format!("Read: {}", few(&handoff.read)));
@@ -166,7 +182,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
 fn past_lines(
     handoff: &Handoff,
     tier: Tier,
-    now: Timestamp,
+    (now, person): (Timestamp, &str),
     few: &dyn Fn(&[String]) -> String,
 ) -> Vec<String> {
     let one_line = |text: &str| text::foreign(text, 200);
@@ -199,8 +215,12 @@ fn past_lines(
         lines.push("Messages:".into());
     }
     for message in handoff.messages.iter().rev().take(messages).rev() {
-        let to: Vec<String> = message.sent.to.iter().map(|to| to.name.clone()).collect();
-        let (from, to) = (&message.sent.from.name, text::first_few(to, 3));
+        let called = |who: &Actor, name: &str| match who {
+            Actor::Person => person.to_owned(),
+            _ => name.to_owned(),
+        };
+        let from = called(&message.sent.from.who, &message.sent.from.name);
+        let to = text::first_few(message.sent.to.iter().map(|to| called(&to.who, &to.name)), 3);
         lines.push(format!("  message #{} {from} to {to}: {}", message.number, one_line(&message.sent.text)));
     }
     lines

@@ -1,7 +1,7 @@
 //! The command `consort agent`: registers, renames and removes agents, and hands work
 //! from one to another.
 
-mod handoff;
+pub(crate) mod handoff;
 mod join;
 mod leave;
 mod rename;

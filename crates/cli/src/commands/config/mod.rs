@@ -4,7 +4,7 @@ mod accept;
 mod get;
 mod list;
 mod path;
-mod set;
+pub(crate) mod set;
 
 use crate::error::CommandResult;
 use crate::world::World;

@@ -5,8 +5,9 @@ use consort_core::App;
 use consort_core::config;
 use consort_core::config::Acceptance;
 use consort_core::config::SettingSource;
+use consort_core::presence::CallerFacts;
 
-use crate::config::load;
+use crate::config::loosens;
 use crate::config::project_file;
 use crate::config::with_value;
 use crate::connect::TheirFile;
@@ -29,15 +30,6 @@ pub(crate) struct Args {
     project: bool,
 }
 
-/// Whether it protects less than what counts now or by default. Where that cannot be told,
-/// it may.
-fn loosens(world: &World, app: &mut App, key: &str, value: &str) -> bool {
-    let acceptances = app.acceptances().unwrap_or_default();
-    let loaded = load(&world.paths, &world.place().worktree, &[], &acceptances);
-    config::is_protected(key)
-        && loaded.map_or(true, |loaded| loaded.is_partial || loaded.resolved.is_loosened_by(key, value))
-}
-
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let value = config::key(&args.key)?.check(&args.value)?;
     // Who is kept from writing by them does not loosen the rules.
@@ -50,43 +42,56 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             None
         }
     };
-    if (args.key.as_str(), value.as_str()) == ("claims.shield", "rewrite") {
+    let told = set(world, app, (&args.key, &value), args.project, confirmed)?;
+    world.out.line(told)
+}
+
+/// Writes a setting into its file, and accepts it where the person has confirmed that; what was
+/// done, in words.
+pub(crate) fn set(
+    world: &World,
+    mut app: App,
+    (key, value): (&str, &str),
+    is_project: bool,
+    confirmed: Option<CallerFacts>,
+) -> Result<String, CommandError> {
+    if (key, value) == ("claims.shield", "rewrite") {
         output::note(
             "Warning: commands are rewritten where a CLI has no permission rules, which is pi alone. Elsewhere your \
              rules would see the rewritten command instead of yours, so none is.",
         );
     }
     let worktree = world.place().worktree;
-    let file = match args.project {
+    let file = match is_project {
         true => TheirFile::in_repository(&worktree, &project_file(&worktree)),
         false => TheirFile::OfUser(world.paths.user_config()),
     };
     let (path, text) = (file.path(), file.read()?.unwrap_or_default());
     let source =
-        if args.project { SettingSource::Project(path.clone()) } else { SettingSource::User(path.clone()) };
+        if is_project { SettingSource::Project(path.clone()) } else { SettingSource::User(path.clone()) };
     let confirmed = confirmed.map(|facts| (facts, source));
-    let changed = with_value(&text, &args.key, &value).map_err(|error| {
+    let changed = with_value(&text, key, value).map_err(|error| {
         CommandError::user(
             format!("{} cannot be changed: {}", path.display(), error.trim_end()),
             "fix the file, then try again; nothing was changed",
         )
     })?;
-    if args.project {
+    if is_project {
         file.write(changed.as_bytes(), &world.pending())?;
     } else {
         private_dir(&world.paths.config)?;
         write_own(&path, changed.as_bytes(), &world.pending())?;
     }
     if let Some((facts, source)) = confirmed {
-        app.accept(&facts, &Acceptance::new(&source, &args.key, &value).into_iter().collect::<Vec<_>>())?;
+        app.accept(&facts, &Acceptance::new(&source, key, value).into_iter().collect::<Vec<_>>())?;
     }
     // Opening publishes what hooks need; it also says who overrides this.
     let config = world.open()?.config;
-    let now = config.get(&args.key);
+    let now = config.get(key);
     if now != value {
-        let winner = config.settings.iter().find(|setting| setting.key == args.key);
+        let winner = config.settings.iter().find(|setting| setting.key == key);
         let source = winner.map_or_else(String::new, |setting| setting.source.to_string());
-        output::note(format_args!("Warning: `{}` stays `{now}`: {source} overrides it", args.key));
+        output::note(format_args!("Warning: `{key}` stays `{now}`: {source} overrides it"));
     }
-    world.out.line(format!("{} = {value} in {}", args.key, path.display()))
+    Ok(format!("{key} = {value} in {}", path.display()))
 }

@@ -2,6 +2,7 @@
 //! subcommands.
 
 mod rebuild;
+pub(crate) mod sentence;
 mod tail;
 mod verify;
 

@@ -76,7 +76,7 @@ pub(crate) struct Args {
     /// those of the repository too)
     #[arg(long)]
     trust: bool,
-    /// Keep its prompt and its diff for a review when it has finished
+    /// Have what it did reviewed when it has finished
     #[arg(long)]
     review: bool,
     /// Print JSON

@@ -1,7 +1,15 @@
 //! The commands `consort runs attach`, `consort runs resume` and `consort runs retry`.
 
 use consort_core::dispatch::DispatchError;
+use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunRecord;
+use consort_core::dispatch::RunSpec;
+use consort_core::dispatch::RunWords;
+use consort_core::host::Repositories as _;
+use consort_core::presence::CallerFacts;
+use consort_core::tasks::TaskKey;
+use consort_core::tasks::TaskRequest;
+use consort_host::Machine;
 
 use crate::commands::run;
 use crate::error::CommandError;
@@ -90,6 +98,20 @@ fn session(dir: &RunDir, run: &RunRecord) -> Option<String> {
     })
 }
 
+/// The task that a run had, to be taken once more.
+fn task_again(world: &World, caller: &CallerFacts, spec: &RunSpec, key: &TaskKey) -> TaskRequest {
+    // A spec of no repository has its whole path.
+    let worktree = Machine::new(&world.paths.data).place(&spec.cwd).worktree;
+    TaskRequest {
+        caller: caller.clone(),
+        cwd: spec.cwd.clone(),
+        spec: Some(worktree.join(&key.spec.path)),
+        id: Some(key.id.clone()),
+        words: None,
+        is_for_new: true,
+    }
+}
+
 fn again(
     world: &World,
     name: &str,
@@ -106,14 +128,21 @@ fn again(
     let role = crate::runs::role::named(world, &opened, Some(&before.spec.role))?;
     let wanted = what(&RunDir::of(&world.paths, before.id), &before)?;
     let spec = &before.spec;
+    let is_well = before.end.as_ref().is_some_and(RunEnd::is_well);
+    let task = spec.takes.as_ref().filter(|_| !is_well);
     let wanted = Wanted {
-        cli: Some(spec.cli.clone()),
-        model: spec.model.clone(),
-        safety: Some(spec.safety),
+        words: RunWords {
+            cli: Some(spec.cli.clone()),
+            model: spec.model.clone(),
+            safety: Some(spec.safety),
+            reasoning: None,
+            has_worktree: spec.has_worktree,
+            timeout_s: spec.timeout_s,
+            budget: spec.cap,
+        },
         cwd: Some(spec.cwd.clone()),
-        has_worktree: spec.has_worktree,
-        timeout_s: spec.timeout_s,
-        budget: spec.cap,
+        // One that is done stays done.
+        takes: task.map(|key| task_again(world, &caller, spec, key)),
         follows: Some(before.id),
         ..wanted
     };

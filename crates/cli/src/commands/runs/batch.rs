@@ -14,10 +14,12 @@ use consort_core::dispatch::CONCURRENCY;
 use consort_core::dispatch::OnFailure;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
+use consort_core::dispatch::RunWords;
 use consort_core::dispatch::Sum;
 use consort_core::dispatch::TaskState;
 use consort_core::dispatch::batch_step;
 use consort_core::dispatch::in_dollars;
+use consort_core::dispatch::looks_like_file;
 use consort_core::presence::CallerFacts;
 use consort_core::text;
 use serde_json::json;
@@ -157,11 +159,14 @@ impl Going<'_> {
         let BatchTask { task, role, cli, model, worktree, timeout_s, budget_usd } = &self.batch.tasks[at];
         let common = self.args.how.wanted(task.clone());
         let wanted = Wanted {
-            cli: cli.clone().or(common.cli.clone()),
-            model: model.clone().or(common.model.clone()),
-            has_worktree: *worktree || common.has_worktree,
-            timeout_s: timeout_s.or(common.timeout_s),
-            budget: budget_usd.or(common.budget),
+            words: RunWords {
+                cli: cli.clone().or(common.words.cli.clone()),
+                model: model.clone().or(common.words.model.clone()),
+                has_worktree: *worktree || common.words.has_worktree,
+                timeout_s: timeout_s.or(common.words.timeout_s),
+                budget: budget_usd.or(common.words.budget),
+                ..common.words.clone()
+            },
             batch: Some(self.name.clone()),
             ..common
         };
@@ -196,7 +201,7 @@ impl Going<'_> {
                 continue;
             }
             self.states[at] = match now.state {
-                RunState::Done => TaskState::Done,
+                RunState::Done if now.end.as_ref().is_some_and(|end| end.is_well()) => TaskState::Done,
                 RunState::Cancelled => TaskState::Cancelled,
                 _ => TaskState::Failed,
             };
@@ -254,6 +259,13 @@ fn tasks(args: &Args) -> Result<Batch, CommandError> {
         let text = std::fs::read_to_string(file).map_err(cannot)?;
         let read = read_batch(&text, BatchForm::of(&words[0]));
         return read.map_err(|problems| BadFile { path: file.to_owned(), problems }.error());
+    }
+    // A task that nobody meant would cost money.
+    if let Some(missing) = words.iter().find(|word| looks_like_file(word) && !Path::new(word).exists()) {
+        return Err(CommandError::user(
+            format!("there is no file `{}`", text::foreign(missing, 200)),
+            "give a file that is there, or say the task in more than one word",
+        ));
     }
     let tasks = words.iter().map(|task| BatchTask { task: task.clone(), ..BatchTask::default() });
     Ok(Batch { tasks: tasks.collect() })

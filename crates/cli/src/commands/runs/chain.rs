@@ -10,8 +10,10 @@ use consort_agents::run_files::read_chain;
 use consort_core::dispatch::Chain;
 use consort_core::dispatch::Contract;
 use consort_core::dispatch::ContractFacts;
+use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
+use consort_core::dispatch::RunWords;
 use consort_core::dispatch::Step;
 use consort_core::dispatch::check_contract;
 use consort_core::dispatch::substituted;
@@ -61,8 +63,11 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     for (at, step) in chain.steps.iter().enumerate() {
         let common = args.how.wanted(substituted(&step.task, &input, &original));
         let wanted = Wanted {
-            cli: step.cli.clone().or(common.cli.clone()),
-            model: step.model.clone().or(common.model.clone()),
+            words: RunWords {
+                cli: step.cli.clone().or(common.words.cli.clone()),
+                model: step.model.clone().or(common.words.model.clone()),
+                ..common.words.clone()
+            },
             batch: Some(batch.clone()),
             ..common
         };
@@ -87,8 +92,8 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         let broken = broken(step, &ended, &result);
         let is_last = at + 1 == count;
         tell(world, &mut opened, args.json, &ended, &result, &broken, is_last)?;
-        if ended.state != RunState::Done {
-            return Ok(ExitCode::from(run::exit_code(ended.state)));
+        if !ended.end.as_ref().is_some_and(RunEnd::is_well) {
+            return Ok(ExitCode::from(run::exit_code(&ended)));
         }
         if !broken.is_empty() {
             return Ok(ExitCode::from(crate::exit::RUN_FAILED));

@@ -2,9 +2,11 @@
 
 use consort_core::dispatch::RunRecord;
 use serde_json::Value;
+use serde_json::json;
 
 use crate::error::CommandResult;
 use crate::render::runs as render;
+use crate::runs::health;
 use crate::runs::orphans;
 use crate::world::World;
 
@@ -32,13 +34,19 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
         false => opened.app.runs(&project, args.most, &|_| true)?,
     };
+    let now = opened.app.host().now();
+    let health = |run: &RunRecord| health(&world.paths, run, now);
     if args.json {
-        let items: Vec<Value> = runs.iter().map(|run| render::item(&opened.app, run)).collect();
+        let item = |run: &RunRecord| {
+            let mut item = render::item(&opened.app, run);
+            item["health"] = json!(health(run));
+            item
+        };
+        let items: Vec<Value> = runs.iter().map(item).collect();
         return world.out.items(&mut opened.app, &items);
     }
     if runs.is_empty() {
         return world.out.line("No runs. consort run 'explain how the tests are started'");
     }
-    let now = opened.app.host().now();
-    runs.iter().try_for_each(|run| world.out.line(render::line(run, now)))
+    runs.iter().try_for_each(|run| world.out.line(render::line(run, health(run), now)))
 }

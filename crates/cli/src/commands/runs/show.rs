@@ -1,12 +1,16 @@
 //! The command `consort runs show`.
 
+use consort_core::dispatch::Health;
 use consort_core::dispatch::Progress;
+use consort_core::dispatch::read_review;
 use consort_core::secrets::redacted;
+use serde_json::json;
 
 use crate::error::CommandResult;
 use crate::render::runs as render;
 use crate::runs::RunDir;
 use crate::runs::directory::Told;
+use crate::runs::health;
 use crate::runs::orphans;
 use crate::time;
 use crate::world::World;
@@ -28,6 +32,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let result = dir.read_result();
     if args.json {
         let mut item = render::item(&opened.app, &run);
+        item["health"] = json!(health(&world.paths, &run, opened.app.host().now()));
+        item["review"] = json!(run.spec.reviews.as_ref().and_then(|_| read_review(&result)));
         item["result"] = result.into();
         return world.out.one(&mut opened.app, "run", &item);
     }
@@ -45,6 +51,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     ))?;
     world.out.line(format!("Where    {}", spec.cwd.display()))?;
     world.out.line(format!("Asked    {} by {}", time::local(run.at), run.by))?;
+    if let Some(key) = &spec.takes {
+        world.out.line(format!("Takes    {} of {}", key.id, key.spec.path))?;
+    }
     match &run.end {
         Some(_) => world.out.line(format!("Ended    {}", render::summary(&run)))?,
         None => {
@@ -57,6 +66,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             let doing = progress.running.last().map_or("-", |(_, about)| about.as_str());
             let tokens = progress.usage().tokens().map_or_else(|| "unknown".into(), |all| all.to_string());
             world.out.line(format!("Doing    {}", redacted(doing)))?;
+            let health = health(&world.paths, &run, opened.app.host().now());
+            if let Some(health) = health.filter(|health| *health != Health::Well) {
+                world.out.line(format!("Health   {}", health.as_str()))?;
+            }
             world.out.line(format!(
                 "So far   {} turns, {} tools, {tokens} tokens",
                 progress.turns, progress.tools

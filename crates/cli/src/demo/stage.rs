@@ -1,0 +1,155 @@
+//! Where the demo plays: a directory of its own with a home, a store and a small project. It is
+//! removed when the demo ends, however it ends.
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use consort_core::App;
+use consort_core::text;
+use consort_files::OurDir;
+use consort_host::Machine;
+use consort_host::env;
+use consort_sqlite::Access;
+use consort_sqlite::Store;
+
+use super::Played;
+use super::actor::Actor;
+use crate::output::Out;
+use crate::output::Style;
+use crate::runs::follow::Interrupts;
+
+/// What the agents work on.
+const FILES: &[(&str, &str)] = &[
+    ("src/session.rs", "pub const LIFETIME: u64 = 3600;\n"),
+    ("src/cart.rs", "pub fn total() -> u64 { 0 }\n"),
+    // What it writes, the command that runs it does not tell.
+    ("tidy.sh", "for file in src/*.rs; do echo '// tidy' >> \"$file\"; done\n"),
+];
+
+/// What is quoted stands behind this.
+const MARGIN: &str = "   │ ";
+
+/// The widest line that is easily read.
+const WIDEST: usize = 100;
+
+/// How long a line stands before the next one, on a terminal.
+const BEAT: Duration = Duration::from_millis(700);
+
+/// The demo's own directory, and how it speaks.
+pub(crate) struct Stage<'a> {
+    dir: PathBuf,
+    out: &'a Out,
+    beat: Duration,
+    quiet: bool,
+    interrupts: Interrupts,
+}
+
+impl<'a> Stage<'a> {
+    /// Builds it. Without a terminal, or for a program, nobody needs time to read.
+    pub(crate) fn build(out: &'a Out, json: bool) -> Played<Self> {
+        let interrupts = Interrupts::listen();
+        let dir = temporary().join(format!("consort-demo-{}", std::process::id()));
+        OurDir::create(&dir)?;
+        // Whoever made it before us has not made it for us.
+        OurDir::open(&dir)?;
+        let is_watched = std::io::stdout().is_terminal() && !json;
+        let beat = if is_watched { BEAT } else { Duration::ZERO };
+        let stage = Self { dir, out, beat, quiet: json, interrupts };
+        for (path, text) in FILES {
+            let path = stage.project().join(path);
+            std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
+            std::fs::write(path, text)?;
+        }
+        std::fs::create_dir_all(stage.dir.join("home"))?;
+        let mut git = Command::new("git");
+        git.args(["init", "--quiet"]).arg(stage.project());
+        // A directory that is no repository is a project, too.
+        let _ = stage.sealed(git).stderr(std::process::Stdio::null()).status();
+        Ok(stage)
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.dir.join("shop")
+    }
+
+    fn data(&self) -> PathBuf {
+        self.dir.join("data")
+    }
+
+    /// The store of the demo.
+    pub(crate) fn app(&self) -> App {
+        App::new(Store::new(self.data().join("consort.db"), Access::Command), Machine::new(&self.data()))
+    }
+
+    /// A command that knows nothing of the person's own home, store and agents.
+    fn sealed(&self, mut command: Command) -> Command {
+        command.env_clear();
+        for kept in ["PATH", "TERM", "LANG", "TMPDIR"] {
+            command.envs(std::env::var_os(kept).map(|value| (kept, value)));
+        }
+        command.env("HOME", self.dir.join("home")).env(env::HOME, self.data());
+        // Hooks wait for the person's answer only where a person sits before the CLI.
+        command.env("CLAUDE_CODE_ENTRYPOINT", "cli").current_dir(self.place());
+        command
+    }
+
+    fn place(&self) -> PathBuf {
+        Some(self.project()).filter(|project| project.is_dir()).unwrap_or_else(|| self.dir.clone())
+    }
+
+    /// An agent begins its session; what its model is told.
+    pub(super) fn enter(&self, name: &'static str, cli: &'static str) -> Played<(Actor, String)> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["demo", "--act"]);
+        Actor::enter(self.sealed(command), name, cli, &self.project())
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.project().join(name)
+    }
+
+    /// Says what happens.
+    pub(super) fn say(&self, line: &str) -> Played<()> {
+        self.show(line, |_, text| text.to_owned())
+    }
+
+    /// Begins a scene.
+    pub(super) fn scene(&self, number: usize, title: &str) -> Played<()> {
+        self.say("")?;
+        self.show(&format!("{number}. {title}"), Style::bold)
+    }
+
+    /// Shows what an agent or the person reads, word by word.
+    pub(super) fn quote(&self, text: &str) -> Played<()> {
+        let shown = text.replace(&*self.project().to_string_lossy(), "shop");
+        let width = self.out.width.min(WIDEST) - MARGIN.len();
+        let lines = shown.trim().lines().flat_map(|line| match line.chars().count() > width {
+            true => consort_tui::wrap(line, width),
+            false => vec![line.to_owned()],
+        });
+        lines.into_iter().try_for_each(|line| self.show(&format!("{MARGIN}{line}"), Style::dim))
+    }
+
+    /// Shows a line, and gives time to read it. Ctrl-C ends the demo here.
+    fn show(&self, line: &str, paint: fn(Style, &str) -> String) -> Played<()> {
+        if !self.quiet {
+            let _ = self.out.text(paint(self.out.style, &text::printable(line)) + "\n");
+            std::thread::sleep(self.beat);
+        }
+        if self.interrupts.take() { Err("it was interrupted".into()) } else { Ok(()) }
+    }
+}
+
+/// Where it may be built: hooks are told of paths in JSON, which has no others than these.
+fn temporary() -> PathBuf {
+    let named = std::fs::canonicalize(std::env::temp_dir()).ok();
+    named.filter(|dir| dir.is_dir() && dir.to_str().is_some()).unwrap_or_else(|| "/tmp".into())
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        let _ = OurDir::remove(&self.dir);
+    }
+}

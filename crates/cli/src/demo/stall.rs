@@ -1,0 +1,47 @@
+//! The scene of an agent that stands still: the monitor's own arithmetic over scripted screens,
+//! with a clock that skips what nobody would wait for.
+
+use std::time::Duration;
+
+use consort_core::Timestamp;
+use consort_core::monitor::PaneFacts;
+use consort_core::monitor::PaneLook;
+use consort_core::monitor::Signature;
+use consort_core::monitor::Triage;
+use consort_core::monitor::Watched;
+
+/// How far the clock skips between two looks, in seconds.
+const SKIP: i64 = 20;
+
+/// What the watcher does about an agent that shows the same all the time: when, and what.
+pub(super) struct Step {
+    pub(super) after_s: i64,
+    pub(super) what: Triage,
+}
+
+/// Watches an agent whose model hangs until it is the person's to decide, and then one look
+/// longer, when it has gone on. The last says whether it was accepted.
+pub(super) fn watch(signature: &Signature) -> (Vec<Step>, bool) {
+    let look = |seconds: i64, said: &str| {
+        let screen =
+            format!("{said}\n\n✻ Thinking… ({seconds}s · esc to interrupt)\n\n{}\n❯ \n{0}", "─".repeat(60));
+        PaneLook::new(PaneFacts::default(), screen, signature, Duration::from_secs(2))
+    };
+    let at = |seconds: i64| Timestamp(seconds * Timestamp::SECOND);
+    let mut watched = Watched::new(&look(0, "● Reading src/session.rs"), None, at(0));
+    let mut steps = Vec::new();
+    let mut seconds = 0;
+    loop {
+        seconds += SKIP;
+        watched.observe(&look(seconds, "● Reading src/session.rs"), None, at(seconds));
+        match watched.triage("", false, at(seconds)) {
+            Triage::Act => steps.push(Step { after_s: seconds, what: Triage::Act }),
+            Triage::Escalate => break,
+            Triage::Watch | Triage::Wait if seconds > 3_600 => break,
+            Triage::Watch | Triage::Wait => {}
+        }
+    }
+    steps.push(Step { after_s: seconds, what: Triage::Escalate });
+    watched.observe(&look(seconds + 1, "● The lifetime is in src/session.rs."), None, at(seconds + 1));
+    (steps, !watched.seems_stalled("", at(seconds + 2)))
+}

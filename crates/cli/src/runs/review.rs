@@ -1,0 +1,83 @@
+//! Puts a reviewer to work that only reads: what was asked for and what was changed go in, and
+//! the person and who did the work hear what it finds.
+
+use std::fs;
+
+use consort_core::dispatch::Review;
+use consort_core::dispatch::ReviewOf;
+use consort_core::dispatch::RunRecord;
+use consort_core::dispatch::RunWords;
+use consort_core::dispatch::Safety;
+use consort_core::dispatch::read_review;
+use consort_core::dispatch::review_task;
+use consort_core::presence::CallerFacts;
+use consort_core::secrets::redacted;
+use serde_json::Value;
+use serde_json::json;
+
+use super::RunDir;
+use super::role;
+use super::start;
+use super::start::Wanted;
+use super::work::Job;
+use crate::error::CommandError;
+use crate::world::Opened;
+use crate::world::World;
+
+/// In which role reviews are done.
+const ROLE: &str = "reviewer";
+
+/// Has the work of a run reviewed that is about to end. A review that cannot be had changes
+/// nothing for the run.
+pub(super) fn ask(job: &mut Job<'_>, diff: Option<String>) {
+    let diff = diff.unwrap_or_default();
+    if diff.trim().is_empty() {
+        job.note("nothing to review: it changed nothing");
+        return;
+    }
+    let task = fs::read_to_string(job.dir.prompt()).ok();
+    let (of, cli) = (ReviewOf::Run(job.run.id), job.run.spec.cli.as_str());
+    let asked = job
+        .world
+        .open()
+        .and_then(|mut opened| start(job.world, &mut opened, of, Some(cli), task.as_deref(), &diff));
+    match asked {
+        Ok(run) => job.note(format!("run {} reviews it", run.number)),
+        Err(error) => job.note(format!("not reviewed: {}", error.in_a_line())),
+    }
+}
+
+/// Starts a reviewer, by the CLI that its role names, else by the one that did the work.
+pub(crate) fn start(
+    world: &World,
+    opened: &mut Opened,
+    of: ReviewOf,
+    cli: Option<&str>,
+    task: Option<&str>,
+    diff: &str,
+) -> Result<RunRecord, CommandError> {
+    let role = role::named(world, opened, Some(ROLE))?;
+    let cli = cli.filter(|_| role.cli.is_none()).map(str::to_owned);
+    let wanted = Wanted {
+        task: review_task(task.map(redacted).as_deref(), &redacted(diff)),
+        // Whatever the role says: what Consort asks for itself reads only.
+        words: RunWords { cli, safety: Some(Safety::Suggest), ..RunWords::default() },
+        reviews: Some(of),
+        ..Wanted::default()
+    };
+    start::start(world, opened, &CallerFacts::default(), &role, &wanted)
+}
+
+/// The latest run that reviews that one.
+pub(crate) fn of(opened: &mut Opened, run: &RunRecord) -> Result<Option<RunRecord>, CommandError> {
+    let project = opened.project.id.clone();
+    let is_it = |other: &RunRecord| other.spec.reviews == Some(ReviewOf::Run(run.id));
+    Ok(opened.app.runs(&project, 1, &is_it)?.into_iter().next())
+}
+
+/// What a reviewer has found, as JSON.
+pub(crate) fn found(world: &World, run: &RunRecord) -> Value {
+    let result = RunDir::of(&world.paths, run.id).read_result();
+    let review: Option<Review> = read_review(&result);
+    json!({ "run": run.number, "state": run.state.as_str(), "found": review, "text": result })
+}

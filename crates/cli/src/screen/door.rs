@@ -1,0 +1,321 @@
+//! Carries out what is done in the screen: by the commands that a person would type, each in a
+//! process of its own, so that nothing here waits for it.
+
+use std::io::BufRead as _;
+use std::io::Read as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Stdio;
+
+use consort_core::Timestamp;
+use consort_core::claims::ReleaseRequest;
+use consort_core::claims::ReleaseTarget;
+use consort_core::claims::Strength;
+use consort_core::host::Clock as _;
+use consort_core::monitor::Key;
+use consort_core::monitor::PaneKeeper as _;
+use consort_core::monitor::PaneViewer as _;
+use consort_core::monitor::PaneWriter as _;
+use consort_core::presence::CallerFacts;
+use consort_core::presence::Proof;
+use consort_core::text;
+use consort_host::Machine;
+use consort_host::Tmux;
+use consort_host::env;
+use consort_tui::Confirmed;
+use consort_tui::Door;
+use consort_tui::Effect;
+use consort_tui::Errand;
+use consort_tui::Event;
+use consort_tui::News;
+use consort_tui::Outcome;
+
+use super::gather::Gathering;
+use super::gather::Request;
+use super::wake::Wakes;
+use crate::commands::config::set;
+use crate::error::CommandError;
+use crate::world::World;
+use crate::world::caller_facts;
+
+/// For how many minutes everyone may write what is overridden.
+const MINUTES: u32 = 10;
+
+/// How much of what a command prints is shown.
+const LONGEST: u64 = 1 << 20;
+
+pub(super) struct CommandDoor {
+    wakes: Wakes,
+    gathering: Gathering,
+    overrides: Vec<(String, String)>,
+    cwd: PathBuf,
+    machine: Machine,
+}
+
+impl CommandDoor {
+    pub(super) fn new(world: &World, wakes: Wakes, gathering: Gathering) -> Self {
+        let (overrides, cwd) = (world.overrides.clone(), world.cwd.clone());
+        Self { wakes, gathering, overrides, cwd, machine: Machine::new(&world.paths.data) }
+    }
+
+    /// Does something in a thread of its own, and tells what came of it.
+    fn in_background(&mut self, work: impl FnOnce(&World) -> Event + Send + 'static) {
+        let (wakes, overrides, cwd) = (self.wakes.clone(), self.overrides.clone(), self.cwd.clone());
+        let work = move || {
+            let event = match World::new(overrides) {
+                Ok(world) => work(&World { cwd, ..world }),
+                Err(error) => failed(Errand::default(), &error),
+            };
+            wakes.send(event);
+        };
+        let started = std::thread::Builder::new().name("errand".into()).spawn(work);
+        if let Err(error) = started {
+            let text = format!("cannot begin it: {error}");
+            self.wakes.send(Event::Done(Outcome { errand: Errand::default(), is_well: false, text }));
+        }
+    }
+}
+
+impl CommandDoor {
+    /// Runs a command with the terminal, without a word before or after it.
+    pub(super) fn in_terminal_quietly(&mut self, words: &[String]) {
+        let ran = own_program().and_then(|mut command| command.args(words).current_dir(&self.cwd).status());
+        if let Err(error) = ran {
+            crate::output::note(format_args!("It cannot be started: {error}"));
+        }
+        self.gathering.ask(Request::Now);
+    }
+}
+
+impl Door for CommandDoor {
+    fn touched(&mut self) -> Timestamp {
+        self.gathering.ask(Request::Touched);
+        self.machine.now()
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Run(errand) => self.in_background(move |world| Event::Done(run(world, errand))),
+            Effect::Confirmed(confirmed) => {
+                self.in_background(move |world| told(Errand::default(), confirm(world, confirmed)))
+            }
+            Effect::EndOverride { path, worktree } => {
+                self.in_background(move |world| {
+                    told(Errand::default(), end_override(world, path, &worktree))
+                });
+            }
+            Effect::Focus { agent } => self.in_background(move |world| focus(world, &agent)),
+            Effect::Interrupt { agent } => {
+                self.in_background(move |world| told(Errand::default(), interrupt(world, &agent)))
+            }
+            Effect::Set { key, value } => self.in_background(move |world| change_setting(world, key, value)),
+            Effect::Ask(question) => self.in_background(move |world| ask(world, question)),
+            Effect::MarkRead { from } => self.gathering.ask(Request::MarkRead(from)),
+            Effect::Look(interest) => self.gathering.ask(Request::Look(interest)),
+            // The terminal's, and the end.
+            Effect::InTerminal(_) | Effect::Copy(_) | Effect::Redraw | Effect::Quit => {}
+        }
+    }
+
+    fn in_terminal(&mut self, words: &[String]) {
+        let mut stderr = std::io::stderr();
+        let _ = writeln!(stderr, "$ consort {}", text::one_line(&words.join(" "), 200));
+        let ran = own_program().and_then(|mut command| command.args(words).current_dir(&self.cwd).status());
+        match ran {
+            // What has shown a terminal of its own needs no word after it.
+            Ok(status) if status.success() && words.iter().any(|word| word == "attach") => {}
+            Ok(_) | Err(_) => {
+                if let Err(error) = ran {
+                    let _ = writeln!(stderr, "It cannot be started: {error}");
+                }
+                let _ = write!(stderr, "Enter goes back to the screen. ");
+                let _ = stderr.flush();
+                let _ = std::io::stdin().lock().read_line(&mut String::new());
+            }
+        }
+        self.gathering.ask(Request::Now);
+    }
+}
+
+/// This very program.
+fn own_program() -> std::io::Result<Command> {
+    Ok(Command::new(std::env::current_exe()?))
+}
+
+/// Runs a command, and hears it to its end.
+fn run(world: &World, errand: Errand) -> Outcome {
+    let cwd = errand.cwd.as_ref().map_or_else(|| world.cwd.clone(), PathBuf::from);
+    let ran = own_program().and_then(|mut command| {
+        for (key, value) in &world.overrides {
+            command.arg("--set").arg(format!("{key}={value}"));
+        }
+        command.args(&errand.words).current_dir(cwd);
+        command.stdin(if errand.input.is_some() { Stdio::piped() } else { Stdio::null() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        if let (Some(mut stdin), Some(input)) = (child.stdin.take(), &errand.input) {
+            // A command that does not read it says so itself.
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let errors = child.stderr.take();
+        let heard = std::thread::spawn(move || {
+            errors.map(|errors| errors.take(LONGEST).read_to_end(&mut stderr));
+            stderr
+        });
+        if let Some(out) = child.stdout.take() {
+            out.take(LONGEST).read_to_end(&mut stdout)?;
+        }
+        stdout.extend(heard.join().unwrap_or_default());
+        Ok((child.wait()?.success(), stdout))
+    });
+    match ran {
+        Ok((is_well, text)) => {
+            let text = text::printable(&String::from_utf8_lossy(&text));
+            Outcome { errand, is_well, text: text.trim_end().to_owned() }
+        }
+        Err(error) => Outcome { errand, is_well: false, text: format!("It cannot be started: {error}") },
+    }
+}
+
+fn told(errand: Errand, done: Result<String, CommandError>) -> Event {
+    match done {
+        Ok(text) => Event::Done(Outcome { errand, is_well: true, text }),
+        Err(error) => failed(errand, &error),
+    }
+}
+
+fn failed(errand: Errand, error: &CommandError) -> Event {
+    Event::Done(Outcome { errand, is_well: false, text: text::printable(error.render().trim_end()) })
+}
+
+/// Does what weakens protection. **The word was shown on this terminal and typed back**; who
+/// is no person is refused all the same.
+fn confirm(world: &World, confirmed: Confirmed) -> Result<String, CommandError> {
+    let mut opened = world.open()?;
+    let caller = CallerFacts { proof: Proof::Typed, ..proven(&opened.app)? };
+    match confirmed {
+        Confirmed::Override { path, worktree } => {
+            opened.app.override_hold(&caller, &dir(world, &worktree), &path, MINUTES)?;
+            Ok(format!("Everyone may write {path} for {MINUTES} minutes. u takes it back."))
+        }
+        Confirmed::Release { path, worktree } => {
+            let (cwd, what) = (dir(world, &worktree), ReleaseTarget::These(vec![path.clone()]));
+            let request = ReleaseRequest { caller, cwd, what, strength: None, force: true };
+            let released = opened.app.release(&request)?.released;
+            Ok(match released.is_empty() {
+                true => format!("Nobody has reserved {path}."),
+                false => format!("Released {path}."),
+            })
+        }
+        Confirmed::Set { key, value } => {
+            let value = consort_core::config::key(&key)?.check(&value)?;
+            set::set(world, opened.app, (&key, &value), false, Some(caller))
+        }
+    }
+}
+
+/// Gives what was overridden its protection back.
+fn end_override(world: &World, path: String, worktree: &str) -> Result<String, CommandError> {
+    let mut opened = world.open()?;
+    let request = ReleaseRequest {
+        caller: proven(&opened.app)?,
+        cwd: dir(world, worktree),
+        what: ReleaseTarget::These(vec![path.clone()]),
+        strength: Some(Strength::Overridden),
+        force: true,
+    };
+    opened.app.release(&request)?;
+    Ok(format!("{path} is protected again."))
+}
+
+/// Who calls, if that is the person at this terminal.
+fn proven(app: &consort_core::App) -> Result<CallerFacts, CommandError> {
+    let facts = caller_facts(app);
+    match &facts.proof {
+        Proof::None(why) => Err(consort_core::presence::NotAllowed::Anonymous(why.clone()).into()),
+        Proof::Terminal | Proof::Typed | Proof::Token => Ok(facts),
+    }
+}
+
+fn dir(world: &World, worktree: &str) -> PathBuf {
+    if worktree.is_empty() { world.cwd.clone() } else { PathBuf::from(worktree) }
+}
+
+/// Brings a pane to the front where somebody sees it; else it is shown in this terminal.
+fn focus(world: &World, agent: &str) -> Event {
+    let shown = || -> Result<Option<String>, CommandError> {
+        let mut opened = world.open()?;
+        let Ok(pane) = opened.app.find_pane(agent) else { return Ok(None) };
+        let tmux = Tmux::new(&world.paths.data);
+        let is_here = env::terminal().tmux.as_ref() == Some(&pane.address.server);
+        let sweep = tmux.sweep(&pane.address.server, &[])?;
+        let is_seen = sweep.panes.get(&pane.address.id).is_some_and(|facts| facts.clients > 0);
+        if is_here || is_seen {
+            tmux.select(&pane.address)?;
+            if is_here {
+                tell_the_way_back(&pane.address.server);
+            }
+            return Ok(Some(format!("{} is in front.", pane.name())));
+        }
+        Ok(Some(String::new()))
+    };
+    let words = |verb: &str| ["pane", verb, agent].map(str::to_owned).to_vec();
+    match shown() {
+        Ok(Some(told)) if told.is_empty() => Event::Terminal(words("attach")),
+        // A window of the desktop is found by the command.
+        Ok(None) => Event::Done(run(world, Errand { words: words("focus"), ..Errand::default() })),
+        shown => told_or_nothing(shown),
+    }
+}
+
+/// Says in tmux how to come back: the screen is behind what was asked for.
+fn tell_the_way_back(server: &std::path::Path) {
+    let mut tmux = Command::new("tmux");
+    tmux.arg("-S").arg(server).args([
+        "display-message",
+        "-d",
+        "4000",
+        "prefix L comes back to the screen (l, if it is in this session)",
+    ]);
+    let _ = tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+}
+
+fn told_or_nothing(shown: Result<Option<String>, CommandError>) -> Event {
+    told(Errand::default(), shown.map(Option::unwrap_or_default))
+}
+
+/// Presses Esc in an agent's pane, as the person would.
+fn interrupt(world: &World, agent: &str) -> Result<String, CommandError> {
+    let mut opened = world.open()?;
+    let caller = caller_facts(&opened.app);
+    let pane = opened.app.find_pane(agent)?;
+    opened.app.may_use_pane(&caller, &pane)?;
+    let tmux = Tmux::new(&world.paths.data);
+    tmux.press(&pane.address, Key::Escape)?;
+    if pane.cli() == "opencode" {
+        // It takes two.
+        tmux.press(&pane.address, Key::Escape)?;
+    }
+    Ok(format!("Pressed Esc in the pane of {}.", pane.name()))
+}
+
+/// Changes a setting. What loosens protection is to be confirmed.
+fn change_setting(world: &World, key: String, value: String) -> Event {
+    let is_valid = consort_core::config::key(&key).and_then(|key| key.check(&value)).is_ok();
+    if is_valid && crate::config::loosens(world, &mut world.app(), &key, &value) {
+        return Event::Ask(Confirmed::Set { key, value });
+    }
+    let words = ["config", "set", "--", &key, &value].map(str::to_owned).to_vec();
+    Event::Done(run(world, Errand { words, ..Errand::default() }))
+}
+
+/// Asks the knowledge of the project.
+fn ask(world: &World, question: String) -> Event {
+    let verb = if question.trim_start().starts_with('(') { "query" } else { "search" };
+    let words = ["know", verb, "--", &question].map(str::to_owned).to_vec();
+    let outcome = run(world, Errand { words, ..Errand::default() });
+    let lines = outcome.text.lines().map(str::to_owned).collect();
+    Event::News(vec![News::Found(question, lines)])
+}

@@ -1,0 +1,71 @@
+//! How many lines agents have changed: asked of git beside everything else, and only where an
+//! agent has done something since it was last asked.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_core::Timestamp;
+
+/// How soon a worktree is asked about again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+type Known = Arc<Mutex<HashMap<PathBuf, Answer>>>;
+
+struct Answer {
+    lines: Option<(u32, u32)>,
+    /// When one of its agents was last active, by now and when git was asked.
+    active: Timestamp,
+    active_then: Timestamp,
+    asked: Instant,
+}
+
+/// What git has said of worktrees.
+pub(super) struct ChangedLines {
+    known: Known,
+    wanted: Sender<PathBuf>,
+}
+
+impl ChangedLines {
+    pub(super) fn begin() -> Self {
+        let (wanted, asked) = mpsc::channel::<PathBuf>();
+        let known = Known::default();
+        let answers = Arc::clone(&known);
+        let ask = move || {
+            for worktree in asked {
+                let lines = consort_host::changed_lines(&worktree);
+                let mut known = answers.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(answer) = known.get_mut(&worktree) {
+                    answer.lines = lines;
+                }
+            }
+        };
+        // Without a thread nothing is known, and nothing else is the worse for it.
+        let _ = std::thread::Builder::new().name("lines".into()).spawn(ask);
+        Self { known, wanted }
+    }
+
+    /// What is known of a worktree whose agent was last active then.
+    pub(super) fn of(&self, worktree: &Path, active: Timestamp) -> Option<(u32, u32)> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(answer) = known.get_mut(worktree) else {
+            let answer = Answer { lines: None, active, active_then: active, asked: Instant::now() };
+            known.insert(worktree.to_owned(), answer);
+            let _ = self.wanted.send(worktree.to_owned());
+            return None;
+        };
+        answer.active = answer.active.max(active);
+        if answer.active > answer.active_then && answer.asked.elapsed() >= AGAIN {
+            (answer.active_then, answer.asked) = (answer.active, Instant::now());
+            let _ = self.wanted.send(worktree.to_owned());
+        }
+        answer.lines
+    }
+}

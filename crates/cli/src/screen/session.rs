@@ -1,0 +1,82 @@
+//! A tmux session of the screen's own: it goes on when the terminal is closed, and `up` comes
+//! back to it.
+
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::process::Stdio;
+
+use consort_host::Tmux;
+use consort_host::env;
+
+use crate::connect;
+use crate::error::CommandError;
+
+/// What it is called, in the server that agents are opened in.
+const NAME: &str = "screen";
+
+/// Variables that the screen needs of the terminal it was asked for in.
+const KEPT: &[&str] = &[
+    "CONSORT_HOME",
+    "HOME",
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "NO_COLOR",
+    "COLORFGBG",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+
+/// Whether a session of its own is of use: there is tmux, and nothing like it around us.
+pub(crate) fn is_possible() -> bool {
+    let is_inside = ["TMUX", "STY", "ZELLIJ"].iter().any(|name| env::get(name).is_some());
+    !is_inside && connect::find_program("tmux").is_some()
+}
+
+fn tmux() -> Command {
+    let mut tmux = Command::new("tmux");
+    tmux.arg("-u").arg("-S").arg(Tmux::own_server()).env_remove("TMUX");
+    tmux
+}
+
+/// Whether a screen runs in it.
+pub(crate) fn is_running() -> bool {
+    let mut has = tmux();
+    has.args(["has-session", "-t", &format!("={NAME}")]);
+    has.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    has.status().is_ok_and(|status| status.success())
+}
+
+/// Shows the session here, and begins it if there is none; this process becomes its client.
+pub(crate) fn enter(cwd: &Path, arguments: &[&str]) -> CommandError {
+    let server = Tmux::own_server();
+    if let Some(dir) = server.parent() {
+        use std::os::unix::fs::DirBuilderExt as _;
+        let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    }
+    let mut enter = tmux();
+    enter.args(["new-session", "-A", "-s", NAME, "-n", NAME]).arg("-c").arg(cwd);
+    for name in KEPT {
+        if let Some(value) = env::get(name) {
+            enter.arg("-e").arg(format!("{name}={value}"));
+        }
+    }
+    enter.arg("--");
+    match std::env::current_exe() {
+        Ok(program) => enter.arg(program),
+        Err(_) => enter.arg("consort"),
+    };
+    enter.args(arguments);
+    let error = enter.exec();
+    CommandError::user(format!("cannot start tmux: {error}"), "`consort` alone shows the screen here")
+}
+
+/// Ends it; whether it was there.
+pub(crate) fn end() -> bool {
+    let mut end = tmux();
+    end.args(["kill-session", "-t", &format!("={NAME}")]);
+    end.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    end.status().is_ok_and(|status| status.success())
+}

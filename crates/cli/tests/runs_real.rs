@@ -1,0 +1,297 @@
+//! The real agent CLIs put to work by `consort run`: what they do is seen while they do it,
+//! what they may not do they do not, and what came of it is told as it was.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_testkit::Claude;
+use consort_testkit::Ran;
+use consort_testkit::RealAgent;
+use consort_testkit::Sealed;
+use consort_testkit::Step;
+use consort_testkit::StubModel;
+use serde_json::Value;
+use serde_json::json;
+
+#[test]
+fn claude() {
+    works("claude");
+}
+
+#[test]
+fn codex() {
+    works("codex");
+}
+
+#[test]
+fn gemini() {
+    works("gemini");
+}
+
+#[test]
+fn opencode() {
+    works("opencode");
+}
+
+#[test]
+fn pi() {
+    works("pi");
+}
+
+#[test]
+fn copilot() {
+    works("copilot");
+}
+
+#[test]
+fn claude_is_kept_in_bounds() {
+    keeps_within("claude");
+}
+
+#[test]
+fn codex_is_kept_in_bounds() {
+    keeps_within("codex");
+}
+
+#[test]
+fn gemini_is_kept_in_bounds() {
+    keeps_within("gemini");
+}
+
+#[test]
+fn opencode_is_kept_in_bounds() {
+    keeps_within("opencode");
+}
+
+#[test]
+fn pi_is_kept_in_bounds() {
+    keeps_within("pi");
+}
+
+#[test]
+fn copilot_is_kept_in_bounds() {
+    keeps_within("copilot");
+}
+
+/// It is connected for good, and nobody has reviewed its hooks: without a terminal it would leave
+/// them out, and do whatever it likes.
+#[test]
+fn codex_is_kept_in_bounds_by_hooks_that_nobody_has_reviewed() {
+    let Some(stage) = Stage::open("codex") else { return };
+    let connected = stage.world.run("init --agent codex --yes");
+    assert_eq!(connected.code, 0, "{connected}");
+    for step in [stage.write("held.txt"), stage.shell("true"), Step::say("I left it")] {
+        stage.model.then(step);
+    }
+    let run = stage.ran(&["please write"]);
+    assert_eq!(run["state"], "done", "{run}");
+    let last = stage.model.turns().last().unwrap().to_string();
+    assert!(!stage.has("held.txt") && last.contains("is reserved by Falcon"), "{run}");
+    // Each hook is heard once.
+    assert_eq!(last.matches("1 other agent is here").count(), 1);
+    let journal = stage.world.run("journal tail -n 50").stdout;
+    assert_eq!(journal.matches(" joined (").count(), 2, "{journal}");
+    stage.is_left_as_it_was();
+}
+
+/// It waits for the end of a limit by itself, and says neither for how long nor that it does: its
+/// run is parked all the same.
+#[test]
+fn opencode_is_parked_at_a_limit() {
+    let Some(stage) = Stage::open("opencode") else { return };
+    (0..4).for_each(|_| stage.model.then(Step::Limit(3_600)));
+    let run = stage.ran(&["--detach", "please"]);
+    let number = run["number"].to_string();
+    let show = || stage.json(&["runs", "show", &number]);
+    let run = until_within(Duration::from_secs(200), show, |run| run["state"] != "running");
+    assert!(run["state"] == "pending" && run["parked_until_at"].is_string(), "{run}");
+    let stopped = stage.world.run(&format!("runs stop {number}"));
+    assert_eq!(stopped.code, 0, "{stopped}");
+    stage.is_left_as_it_was();
+}
+
+/// It is seen at work, hears what it is told meanwhile, is kept from what another has reserved,
+/// says what came of it and what that took, and goes on in its session.
+fn works(kind: &'static str) {
+    let Some(stage) = Stage::open(kind) else { return };
+    let (teller, told) = (Arc::clone(&stage.world), Arc::new(Mutex::new(Vec::new())));
+    let heard = Arc::clone(&told);
+    stage.model.then(stage.shell("echo hi > made.txt"));
+    stage.model.then(stage.write("held.txt").meanwhile(move || {
+        let logs = teller.run("runs logs 1").stdout;
+        let list = teller.run("runs list --json").stdout;
+        let sent = teller.run_as(None, &["send", "Worker", "hello from the person"]);
+        heard.lock().unwrap().extend([logs, list, sent.to_string()]);
+    }));
+    stage.model.then(stage.shell("echo more > more.txt"));
+    stage.model.then(Step::say("first answer"));
+    let run = stage.ran(&["--name", "Worker", "please look around"]);
+    assert_eq!(
+        (run["state"].as_str(), run["result"].as_str()),
+        (Some("done"), Some("first answer")),
+        "{run}"
+    );
+    assert!(stage.has("made.txt") && stage.has("more.txt"), "{run}");
+    // While it worked.
+    let told = told.lock().unwrap().clone();
+    assert!(told[0].contains("made.txt"), "{told:?}");
+    let list: Value = serde_json::from_str(&told[1]).unwrap();
+    assert_eq!(list["items"][0]["state"], "running", "{list}");
+    // What was sent to it is in a later request.
+    let turns: Vec<String> = stage.model.turns().iter().map(Value::to_string).collect();
+    assert_eq!(turns.len(), 4, "{run}");
+    assert!(!turns[1].contains("hello from the person"), "{kind}");
+    assert!(turns[3].contains("hello from the person"), "{kind}: {told:?}");
+    // What another has reserved it does not write, and it knows why.
+    assert!(!stage.has("held.txt"), "{run}");
+    assert!(turns[2].contains("is reserved by Falcon"), "{kind}");
+    // What it took.
+    assert_eq!((&run["tokens"]["input"], &run["tokens"]["output"]), (&json!(400), &json!(80)), "{run}");
+    assert_eq!(run["turns"], 4, "{run}");
+    assert!(run["tools"] == 3 && run["tools_failed"] == 1, "{run}");
+    let is_known = !matches!(kind, "opencode" | "pi");
+    assert_eq!(run["cost_usd"].as_f64().is_some(), is_known, "{run}");
+    // OpenCode does not tell which model has answered.
+    assert_eq!(run["model"].is_string(), kind != "opencode", "{run}");
+
+    stage.model.then(Step::say("second answer"));
+    let again = stage.json(&["runs", "resume", "1", "please go on"]);
+    assert_eq!((&again["state"], &again["result"]), (&json!("done"), &json!("second answer")), "{again}");
+    assert_eq!(again["agent"]["session"], run["agent"]["session"], "{again}");
+    assert_eq!(again["follows"], run["id"], "{again}");
+    let turns = stage.model.turns();
+    let last = turns.last().unwrap().to_string();
+    assert!(last.contains("first answer") && last.contains("please go on"), "{kind} has forgotten");
+    stage.is_left_as_it_was();
+}
+
+/// What its safety does not allow it does not do, whatever it tries; what it allows it does.
+fn keeps_within(kind: &'static str) {
+    let Some(stage) = Stage::open(kind) else { return };
+    std::fs::write(stage.world.project().join("kept.txt"), "mine").unwrap();
+    for step in [stage.write("refused.txt"), stage.shell("echo hi > refused.txt"), Step::say("I left it")] {
+        stage.model.then(step);
+    }
+    let run = stage.ran(&["--safety", "suggest", "please write"]);
+    assert_eq!((&run["state"], &run["result"]), (&json!("done"), &json!("I left it")), "{run}");
+    assert!(!stage.has("refused.txt") && run["tools_failed"].as_u64() >= Some(1), "{run}");
+
+    // No CLI minds that: it is our hook that does.
+    stage.model.forget();
+    for step in [stage.shell("rm kept.txt"), Step::say("I left it")] {
+        stage.model.then(step);
+    }
+    let run = stage.ran(&["--safety", "auto-edit", "please delete"]);
+    assert_eq!(run["state"], "done", "{run}");
+    assert!(stage.has("kept.txt"), "{run}");
+    let logs = stage.world.run("runs logs 2").stdout;
+    let is_told = |turn: &Value| turn.to_string().contains("your run's safety is auto-edit");
+    assert!(stage.model.turns().iter().any(is_told), "{run} {logs}");
+
+    for step in [stage.shell("rm kept.txt"), Step::say("It is gone")] {
+        stage.model.then(step);
+    }
+    let run = stage.ran(&["--safety", "full-auto", "please delete"]);
+    assert_eq!((&run["state"], &run["result"]), (&json!("done"), &json!("It is gone")), "{run}");
+    assert!(!stage.has("kept.txt"), "{run}");
+    stage.is_left_as_it_was();
+}
+
+/// Looks again until it is as wanted, for so long.
+fn until_within(longest: Duration, look: impl Fn() -> Value, is_it: impl Fn(&Value) -> bool) -> Value {
+    let since = Instant::now();
+    loop {
+        let seen = look();
+        if is_it(&seen) {
+            return seen;
+        }
+        assert!(since.elapsed() < longest, "{seen}");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
+
+/// A world with a real CLI, and another agent who has reserved a file.
+struct Stage {
+    kind: &'static str,
+    agent: Option<RealAgent>,
+    world: Arc<Sealed>,
+    model: StubModel,
+}
+
+impl Stage {
+    /// `None` if it could not be installed here.
+    fn open(kind: &'static str) -> Option<Self> {
+        let agent = RealAgent::ALL.into_iter().find(|agent| agent.kind() == kind);
+        if agent.is_some_and(RealAgent::is_out_of_reach) {
+            return None;
+        }
+        let world = Arc::new(Sealed::new(env!("CARGO_BIN_EXE_consort")));
+        world.git_init();
+        let joined = world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon");
+        assert_eq!(joined.code, 0, "{joined}");
+        assert_eq!(world.run_as(Some("s1"), &["reserve", "held.txt", "--reason", "mine today"]).code, 0);
+        let model = StubModel::start([]);
+        if let Some(agent) = agent {
+            agent.settle(&world, &model);
+        }
+        Some(Self { kind, agent, world, model })
+    }
+
+    fn consort(&self, arguments: &[&str]) -> Command {
+        let mut command = self.world.consort(arguments.iter().copied());
+        let environment = match self.agent {
+            Some(agent) => {
+                let alone = agent.command(&self.world, &self.model);
+                let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
+                let all = alone.get_envs().map(|(name, value)| (text(name), text(value.unwrap_or_default())));
+                all.collect()
+            }
+            None => Claude::installed().interactive(&self.world, &self.model).1,
+        };
+        command.envs(environment);
+        command
+    }
+
+    /// What a command prints as JSON.
+    fn json(&self, arguments: &[&str]) -> Value {
+        let ran: Ran = self.world.ran(&mut self.consort(&[arguments, &["--json"]].concat()));
+        let told: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"));
+        told["run"].clone()
+    }
+
+    /// A run of this CLI, as it has ended.
+    fn ran(&self, arguments: &[&str]) -> Value {
+        let model: &[&str] = if self.kind == "pi" { &["--model", "stub/stub-model"] } else { &[] };
+        self.json(&[&["run", "--cli", self.kind], model, arguments].concat())
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.world.project().join(path).exists()
+    }
+
+    fn shell(&self, command: &str) -> Step {
+        self.agent.map_or_else(|| Step::bash(command), |agent| agent.shell(command))
+    }
+
+    fn write(&self, path: &str) -> Step {
+        let place = self.world.project().canonicalize().unwrap().join(path);
+        let claude =
+            || Step::Use { tool: "Write".into(), input: json!({ "file_path": place, "content": "hi" }) };
+        self.agent.map_or_else(claude, |agent| agent.write(&self.world, path, "hi"))
+    }
+
+    /// Its agents are gone, and everything is in order.
+    fn is_left_as_it_was(&self) {
+        let who: Value = serde_json::from_str(&self.world.run("who --json").stdout).unwrap();
+        assert_eq!(who["items"].as_array().map(Vec::len), Some(1), "{who}");
+        for command in ["journal verify", "runs audit"] {
+            let ran = self.world.run(command);
+            assert_eq!(ran.code, 0, "{ran}");
+        }
+        let log = std::fs::read_to_string(self.world.data().join("hook.log")).unwrap_or_default();
+        assert_eq!(log, "", "{}", self.kind);
+    }
+}

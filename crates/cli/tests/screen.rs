@@ -1,0 +1,6 @@
+//! The screen, in a real terminal that somebody looks at.
+
+mod flows;
+mod places;
+mod real;
+mod stage;
