@@ -93,10 +93,10 @@ fn an_enter_that_is_ignored_is_pressed_again() {
     // From its next prompt on it ignores two.
     world.tmux(&["send-keys", "-t", &pane, "-l", "deaf"]);
     world.tmux(&["send-keys", "-t", &pane, "Enter"]);
-    until("its prompt", || world.cli.noted(), |noted| noted.iter().any(|line| line == "submitted: deaf"));
+    until("its prompt to be worked on", || world.cli.rests(), |rests| *rests == 2);
     until("rest", || world.panes(), |panes| panes[0]["state"] == "finished");
     let sent = send(&world, "hello");
-    assert!(sent.to_string().contains("and has it."), "{sent}");
+    assert!(sent.to_string().contains("and has it."), "{sent}\n{:?}", world.cli.noted());
     assert_eq!((submitted(&world).len(), heard(&world, "> hello")), (1, 1), "{:?}", world.cli.noted());
 }
 

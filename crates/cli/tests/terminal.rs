@@ -156,7 +156,7 @@ impl<'w> Session<'w> {
         let since = Instant::now();
         while !is_so() {
             let screen = self.tmux.screen();
-            let is_late = since.elapsed() > Duration::from_secs(60);
+            let is_late = since.elapsed() > Duration::from_secs(120);
             assert!(!is_late, "{:?}: never came about: {what}\n{screen}\n{:?}", self.cli, self.agents());
             let question = QUESTIONS.iter().find(|(text, _)| screen.contains(text));
             if let Some((_, key)) = question
@@ -331,12 +331,19 @@ fn an_interrupted_or_failed_turn_is_seen_to_be_over() {
         let session = Session::start(Cli::Other(agent), &world, &model, &[]);
         session.type_in("please think");
         session.until("the request", || session.is("working") && !model.turns().is_empty());
-        session.tmux.run(&["send-keys", "Escape"]);
-        if agent == RealAgent::Copilot {
-            std::thread::sleep(Duration::from_millis(150));
-            session.tmux.run(&["send-keys", "Escape"]);
-        }
-        session.until("idleness after an interruption", || session.is("idle"));
+        let pressed = Cell::new(None::<Instant>);
+        session.until("idleness after an interruption", || {
+            // On a busy machine a key may be lost, as to a person: it is pressed again.
+            if pressed.get().is_none_or(|at| at.elapsed() > Duration::from_secs(15)) {
+                session.tmux.run(&["send-keys", "Escape"]);
+                if agent == RealAgent::Copilot {
+                    std::thread::sleep(Duration::from_millis(150));
+                    session.tmux.run(&["send-keys", "Escape"]);
+                }
+                pressed.set(Some(Instant::now()));
+            }
+            session.is("idle")
+        });
 
         (0..20).for_each(|_| model.then(Step::Refuse));
         session.type_in("once more");

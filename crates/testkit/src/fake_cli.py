@@ -1,6 +1,6 @@
 """An agent CLI for tests that looks like Claude Code: a composer, dialogs, work.
 
-FAKE_LOG      where it notes what was submitted and answered
+FAKE_LOG      where it notes what was submitted and answered, and when its work is over
 FAKE_BLANK    seconds of a blank screen at its start, in which input is lost
 FAKE_TRUST    asks whether its folder is trusted, with "No, exit" selected
 FAKE_DEAF     how many Enters it ignores
@@ -188,6 +188,7 @@ def main():
                     heard = hook("Stop", stop_hook_active=False)
                     if heard:
                         note("heard: " + heard.replace("\n", " "))
+                    note("rests")
                 screen.draw()
             if select.select([0], [], [], 0.05)[0]:
                 data = rest + os.read(0, 65536).decode("utf-8", "replace")

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 
 use crate::Sealed;
 
+/// What it notes when its work is over.
+const RESTS: &str = "rests";
+
 /// The program `claude` of a sealed world.
 pub struct FakeCli {
     bin: PathBuf,
@@ -37,6 +40,12 @@ impl FakeCli {
 
     /// What was submitted to it and answered, in order.
     pub fn noted(&self) -> Vec<String> {
-        fs::read_to_string(&self.log).unwrap_or_default().lines().map(str::to_owned).collect()
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        log.lines().filter(|line| *line != RESTS).map(str::to_owned).collect()
+    }
+
+    /// How often it has worked and come to rest.
+    pub fn rests(&self) -> usize {
+        fs::read_to_string(&self.log).unwrap_or_default().lines().filter(|line| *line == RESTS).count()
     }
 }
