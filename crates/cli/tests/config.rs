@@ -188,8 +188,7 @@ fn a_value_that_is_overridden_says_so() {
     let ran = world
         .ran(world.consort(["config", "set", "context.mode", "none"]).env("CONSORT_CONTEXT_MODE", "minimal"));
     expect![[r#"
-        context.mode = none in $WORLD/home/.config/consort/config.toml
-        [stderr] Warning: `context.mode` stays `minimal`: $CONSORT_CONTEXT_MODE overrides it
+        context.mode = none in $WORLD/home/.config/consort/config.toml, but it stays `minimal` here: $CONSORT_CONTEXT_MODE overrides it
         [exit 0]
     "#]]
     .assert_eq(&ran.to_string());

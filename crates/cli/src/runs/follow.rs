@@ -13,6 +13,7 @@ use consort_core::App;
 use consort_core::dispatch::RunRecord;
 use consort_core::host::Processes as _;
 use consort_core::host::Topic;
+use consort_core::project::ProjectId;
 use consort_host::Machine;
 use consort_host::notify::Listener;
 use consort_host::notify::WakeReason;
@@ -48,6 +49,38 @@ impl Interrupts {
     /// Whether there was one since this was asked last.
     pub(crate) fn take(&self) -> bool {
         self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// When the store is to be asked how runs stand: on news of their project, and now and then
+/// without.
+pub(crate) struct Due {
+    news: Option<Listener>,
+    asked: Option<Instant>,
+}
+
+impl Due {
+    pub(crate) fn begin(world: &World, project: Option<&ProjectId>) -> Self {
+        let topic = project.cloned().map(Topic::Project);
+        Self { news: Listener::open(&world.paths.listeners(), topic.as_ref()).ok(), asked: None }
+    }
+
+    /// Whether it is to be asked now; then it counts as asked.
+    pub(crate) fn take(&mut self) -> bool {
+        let is_due = self.asked.is_none_or(|asked| asked.elapsed() >= STORE);
+        if is_due {
+            self.asked = Some(Instant::now());
+        }
+        is_due
+    }
+
+    /// Sleeps until there is news, or for a while.
+    pub(crate) fn pause(&mut self, tick: Duration) {
+        match self.news.as_mut().map(|news| news.wait(None, tick)) {
+            Some(Ok(WakeReason::Notified)) => self.asked = None,
+            Some(Ok(_)) => {}
+            Some(Err(_)) | None => std::thread::sleep(tick),
+        }
     }
 }
 
@@ -93,10 +126,8 @@ pub(crate) fn to_the_end(
 ) -> Result<RunRecord, CommandError> {
     let dir = RunDir::of(&world.paths, run.id);
     let machine = Machine::new(&world.paths.data);
-    // Who records the end of a run tells those who wait for news of its project.
-    let topic = run.project.clone().map(Topic::Project);
-    let mut news = Listener::open(&world.paths.listeners(), topic.as_ref()).ok();
-    let (mut reader, mut asked, mut stopped) = (Reader::new(dir.clone()), None::<Instant>, None::<Instant>);
+    let mut due = Due::begin(world, run.project.as_ref());
+    let (mut reader, mut stopped) = (Reader::new(dir.clone()), None::<Instant>);
     loop {
         reader.more().iter().for_each(&mut *show);
         if interrupts.is_some_and(Interrupts::take) {
@@ -106,8 +137,7 @@ pub(crate) fn to_the_end(
             stopped = Some(Instant::now());
             dir.ask_to_stop(again).map_err(|error| CommandError::file("cannot write", &dir.path, error))?;
         }
-        if asked.is_none_or(|asked| asked.elapsed() >= STORE) {
-            asked = Some(Instant::now());
+        if due.take() {
             app.close_if_replaced();
             let now = app.run_by_id(run.id)?;
             if now.state.has_ended() {
@@ -119,10 +149,6 @@ pub(crate) fn to_the_end(
                 orphans::reap(&world.paths, app)?;
             }
         }
-        match news.as_mut().map(|news| news.wait(None, TICK)) {
-            Some(Ok(WakeReason::Notified)) => asked = None,
-            Some(Ok(_)) => {}
-            Some(Err(_)) | None => std::thread::sleep(TICK),
-        }
+        due.pause(TICK);
     }
 }

@@ -88,10 +88,11 @@ pub(crate) fn set(
     // Opening publishes what hooks need; it also says who overrides this.
     let config = world.open()?.config;
     let now = config.get(key);
-    if now != value {
-        let winner = config.settings.iter().find(|setting| setting.key == key);
-        let source = winner.map_or_else(String::new, |setting| setting.source.to_string());
-        output::note(format_args!("Warning: `{key}` stays `{now}`: {source} overrides it"));
+    let told = format!("{key} = {value} in {}", path.display());
+    if now == value {
+        return Ok(told);
     }
-    Ok(format!("{key} = {value} in {}", path.display()))
+    let winner = config.settings.iter().find(|setting| setting.key == key);
+    let source = winner.map_or_else(String::new, |setting| setting.source.to_string());
+    Ok(format!("{told}, but it stays `{now}` here: {source} overrides it"))
 }

@@ -33,6 +33,7 @@ use crate::person;
 use crate::render::runs as render;
 use crate::roles::BadFile;
 use crate::runs::RunDir;
+use crate::runs::follow::Due;
 use crate::runs::follow::Interrupts;
 use crate::runs::orphans;
 use crate::runs::role;
@@ -116,6 +117,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         deadline: args.within.map(|within| now.plus(millis(within))),
     };
     let (mut last_start, mut interrupted) = (None, None::<Timestamp>);
+    let mut due = Due::begin(world, Some(&opened.project.id));
     loop {
         let now = opened.app.host().now();
         let step = batch_step(&policy, &going.states, last_start, now);
@@ -132,8 +134,10 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
             going.interrupt(interrupted.is_some_and(|first| now.since(first) < SECOND))?;
             interrupted = Some(now);
         }
-        std::thread::sleep(TICK);
-        going.look(&mut opened)?;
+        due.pause(TICK);
+        if due.take() {
+            going.look(&mut opened)?;
+        }
     }
     Ok(ExitCode::from(going.sum_up()?))
 }

@@ -21,15 +21,18 @@ impl App {
         let is_here = |place: &PanePlace| self.host.is_here(&place.machine);
         let records = tx.panes()?.into_iter().filter(|record| record.place().is_some_and(is_here));
         let mut records: Vec<PaneRecord> = records.collect();
-        let (alive, _) = partition_alive(&*self.host, &*files, tx.present()?);
+        let mut in_panes = tx.present()?;
         drop(tx);
+        in_panes.retain(|agent| {
+            let terminal = &agent.location.terminal;
+            let has_pane = terminal.tmux.is_some() && terminal.pane.is_some();
+            has_pane && self.host.is_here(&agent.location.machine)
+        });
+        let (alive, _) = partition_alive(&*self.host, &*files, in_panes);
         let mut subjects = Vec::new();
         for agent in alive {
             let terminal = &agent.location.terminal;
             let (Some(server), Some(id)) = (&terminal.tmux, &terminal.pane) else { continue };
-            if !self.host.is_here(&agent.location.machine) {
-                continue;
-            }
             let address = PaneAddress { server: server.clone(), id: id.clone() };
             let at =
                 records.iter().position(|record| record.place().is_some_and(|place| place.hosts(&agent)));
