@@ -95,6 +95,41 @@ fn a_real_agent_is_heard_and_told() {
     screen.quit();
 }
 
+/// Another wants what it has reserved, and takes its work over.
+#[test]
+fn what_a_real_agent_holds_and_does_goes_to_another() {
+    let stage = Stage::open_with("claude", SIZE, &["--permission-mode", "default", "--allowedTools", "Bash"]);
+    stage.is("ready", IDLE);
+    let world = &stage.world.world;
+    assert_eq!(world.run("agent join --pid $OTHER --kind test --session s2 --name Raven").code, 0);
+    let screen = Screen::open(world, stage.world.environment(), "up --here --yes");
+    screen.shows("Raven");
+    let reserve = format!("{} reserve login.rs --reason cookies", world.program().display());
+    stage.say("please reserve", [Step::bash(&reserve), Step::say("Reserved.")]);
+    stage.is("reserved", IDLE);
+    let contested = world.run_as(Some("s2"), &["holds", "contest", "login.rs", "--reason", "release"]);
+    assert_eq!(contested.code, 0, "{contested}");
+    screen.shows("wants login.rs");
+    screen.press(&[".", "a"]);
+    screen.shows("release it from Falcon: it is free to take (asks)");
+    screen.press(&["2"]);
+    let word = screen.word();
+    screen.type_text(&word);
+    screen.press(&["Enter"]);
+    screen.shows("Released login.rs.");
+    screen.press(&["1", "/"]);
+    screen.type_text("falcon");
+    screen.press(&["Enter", "H"]);
+    screen.shows("Hand the work of Falcon over to");
+    screen.press(&["1"]);
+    screen.shows("Hand the work of Falcon over to Raven?");
+    screen.press(&["y"]);
+    screen.shows("Handed over to Raven as message #");
+    let inbox = || world.run_as(Some("s2"), &["inbox", "--peek"]).stdout;
+    until("the handoff", inbox, |inbox| inbox.contains("handoff"));
+    screen.quit();
+}
+
 #[test]
 fn a_real_run_is_started_and_its_result_read() {
     let stage = Stage::open("claude", SIZE);
