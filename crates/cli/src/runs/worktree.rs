@@ -105,7 +105,11 @@ impl Tree {
     }
 
     fn kept(&self) -> String {
-        format!("It is kept in {} on branch {}", self.tree.path.display(), self.tree.branch)
+        let (path, branch) = (self.tree.path.display(), &self.tree.branch);
+        match self.tree.path.exists() {
+            true => format!("It is kept in {path} on branch {branch}"),
+            false => format!("{path} is gone; what was committed is on branch {branch}"),
+        }
     }
 
     /// Removes it if nothing is lost with it; what was merged before, if anything was.

@@ -9,6 +9,9 @@ use super::WorkerEvent;
 use super::WorkerExit;
 use crate::text;
 
+/// How many tools may be running at once, as far as is remembered.
+const MOST_RUNNING: usize = 64;
+
 /// What a worker has told so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -31,12 +34,15 @@ impl Progress {
     /// Takes in what the worker tells.
     pub fn hear(&mut self, event: &WorkerEvent) {
         match event {
-            WorkerEvent::Session(session) => self.session = Some(session.clone()),
+            WorkerEvent::Session(session) if is_id(session) => self.session = Some(session.clone()),
+            WorkerEvent::Session(_) => {}
             WorkerEvent::Model(model) => self.model = Some(model.clone()),
             WorkerEvent::Turn => self.turns += 1,
             WorkerEvent::ToolBegins { id, tool, about } => {
                 self.tools += 1;
                 let about = if about.is_empty() { tool.clone() } else { format!("{tool} {about}") };
+                // One that never says that a tool has ended is not remembered for ever.
+                self.running.drain(..(self.running.len() + 1).saturating_sub(MOST_RUNNING));
                 self.running.push((id.clone(), about));
             }
             WorkerEvent::ToolEnds { id, is_ok, .. } => {
@@ -101,6 +107,11 @@ impl Progress {
     }
 }
 
+/// Whether this can be the id of a session; a CLI is given it back as an argument.
+fn is_id(session: &str) -> bool {
+    (1..=200).contains(&session.len()) && !session.starts_with('-') && !session.chars().any(char::is_control)
+}
+
 impl Usage {
     /// Both together; what neither tells stays unknown.
     pub fn with(&self, more: &Usage) -> Usage {
@@ -125,5 +136,34 @@ impl Usage {
     pub fn tokens(&self) -> Option<u64> {
         let known = [self.input, self.output, self.cache_read, self.cache_write];
         known.iter().any(Option::is_some).then(|| known.iter().flatten().sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_a_session_is_none() {
+        let mut progress = Progress::default();
+        for told in ["", "a\nb", "--dangerous", &"x".repeat(201)] {
+            progress.hear(&WorkerEvent::Session(told.to_owned()));
+            assert_eq!(progress.session, None, "{told:?}");
+        }
+        progress.hear(&WorkerEvent::Session("0b1c-2d3e".to_owned()));
+        progress.hear(&WorkerEvent::Session("\u{1b}[2J".to_owned()));
+        assert_eq!(progress.session.as_deref(), Some("0b1c-2d3e"));
+    }
+
+    #[test]
+    fn tools_that_never_end_are_forgotten() {
+        let mut progress = Progress::default();
+        for n in 0..1_000 {
+            let begins =
+                WorkerEvent::ToolBegins { id: n.to_string(), tool: "Bash".into(), about: "ls".into() };
+            progress.hear(&begins);
+        }
+        assert_eq!((progress.tools, progress.running.len()), (1_000, MOST_RUNNING));
+        assert_eq!(progress.running.last().unwrap().0, "999");
     }
 }
