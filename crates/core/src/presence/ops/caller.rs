@@ -86,15 +86,17 @@ pub(crate) fn who_calls(
     agents.retain(|(agent, _)| host.is_here(&agent.location.machine));
     for ancestor in lineage() {
         let is_it = |(agent, is_here): &&(Agent, bool)| *is_here && agent.location.process.is(ancestor);
-        let likelier = |(a, _): &&(Agent, bool), (b, _): &&(Agent, bool)| {
-            let rank = |agent: &Agent| {
-                let last_active = files.activity(&agent.session).map(|activity| activity.last_active);
-                let is = |hint: &SessionId| agent.session.has_cli_id(hint);
-                (facts.thread.as_ref().is_some_and(is), facts.hints.iter().any(is), last_active)
-            };
-            rank(a).cmp(&rank(b))
+        let rank = |(agent, _): &&(Agent, bool)| {
+            let last_active = files.activity(&agent.session).map(|activity| activity.last_active);
+            let is = |hint: &SessionId| agent.session.has_cli_id(hint);
+            (facts.thread.as_ref().is_some_and(is), facts.hints.iter().any(is), last_active)
         };
-        if let Some((agent, _)) = agents.iter().filter(is_it).max_by(likelier) {
+        let hosted: Vec<&(Agent, bool)> = agents.iter().filter(is_it).collect();
+        let likeliest = match hosted[..] {
+            [only] => Some(only),
+            _ => hosted.into_iter().max_by_key(rank),
+        };
+        if let Some((agent, _)) = likeliest {
             // It may be the command of another session of that process, which has left.
             let is_hinted = |agent: &Agent| facts.hints.iter().any(|hint| agent.session.has_cli_id(hint));
             let is_left = |(other, is_here): &&(Agent, bool)| !is_here && other.location.process.is(ancestor);
