@@ -97,6 +97,7 @@ pub const ASKED: &[&str] = &[
     "config list",
     "config path",
     "config set",
+    "config unset",
     "demo",
     "doctor",
     "down",

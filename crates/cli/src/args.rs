@@ -427,6 +427,7 @@ mod tests {
             "init",
             "uninit",
             "config set",
+            "config unset",
             "roles set",
             "serve",
             "journal rebuild",

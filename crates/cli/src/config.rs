@@ -142,6 +142,20 @@ pub(crate) fn with_value(text: &str, key: &str, value: &str) -> Result<String, S
     Ok(document.to_string())
 }
 
+/// The file without one value, if that is in it; everything else as it was.
+pub(crate) fn without_value(text: &str, key: &str) -> Result<Option<String>, String> {
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let (section, key) = key.split_once('.').unwrap_or(("", key));
+    let table = document.get_mut(section).and_then(Item::as_table_like_mut);
+    Ok(table.and_then(|table| table.remove(key)).map(|_| document.to_string()))
+}
+
+/// What a setting is where nobody sets it.
+pub(crate) fn default_value(key: &str) -> String {
+    let all = flatten(DEFAULT).unwrap_or_default();
+    all.into_iter().find(|(name, _)| name == key).map(|(_, value)| value).unwrap_or_default()
+}
+
 /// Dotted keys with their values as text.
 fn flatten(text: &str) -> Result<Vec<(String, String)>, toml_edit::TomlError> {
     fn walk(prefix: &str, table: &dyn TableLike, values: &mut Vec<(String, String)>) {

@@ -68,6 +68,10 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
         "config set",
         ["consort config set context.mode minimal", "consort config set --project claims.enforcement block"],
     ),
+    (
+        "config unset",
+        ["consort config unset context.mode", "consort config unset --project claims.enforcement"],
+    ),
     ("demo", ["consort demo", "consort demo --json"]),
     ("doctor", ["consort doctor", "consort doctor --fix --yes"]),
     ("down", ["consort down", "consort down && consort pane list"]),

@@ -51,7 +51,7 @@ fn a_claim_is_told_contested_and_taken() {
         [exit 4]
         you$ consort holds list
         Advisory:
-          topic:auth  Falcon (claude on main), exclusive since just now, reservation #1: "sessions and tokens" [contested by Raven (claude on main) just now]
+          topic:auth  Falcon (claude on main), exclusive, taken just now, reservation #1: "sessions and tokens" [contested by Raven (claude on main) just now]
         [exit 0]
         you$ consort release --force topic:auth
         Released topic:auth.
@@ -111,7 +111,7 @@ fn reservations_are_all_or_none_and_explained() {
         [stderr] Hint: ask Falcon: consort send Falcon '…'; or: consort holds contest 'src/auth/'
         [exit 4]
         Raven$ consort explain src/auth/login.rs
-        Reserved: src/auth/  Falcon (claude on main), exclusive since just now, reservation #1: "the login"
+        Reserved: src/auth/  Falcon (claude on main), exclusive, taken just now, reservation #1: "the login"
         You may not write it. Ask: consort send Falcon '…'; wait: consort wait 'src/auth/login.rs'; need it: consort holds contest 'src/auth/login.rs'.
         [exit 0]
         Raven$ consort explain docs/
@@ -128,9 +128,9 @@ fn reservations_are_all_or_none_and_explained() {
         [exit 0]
         you$ consort holds list
         Reserved:
-          /etc/consort-example  Raven (claude on main), exclusive since just now, reservation #1 outside projects
-          config.yaml  Falcon (claude on main), exclusive since just now, reservation #2: "the login"
-          src/auth/  Falcon (claude on main), exclusive since just now, reservation #1: "the login"
+          /etc/consort-example  Raven (claude on main), exclusive, taken just now, reservation #1 outside projects
+          config.yaml  Falcon (claude on main), exclusive, taken just now, reservation #2: "the login"
+          src/auth/  Falcon (claude on main), exclusive, taken just now, reservation #1: "the login"
         [exit 0]
         Falcon$ consort release src/auth/
         Released src/auth/.

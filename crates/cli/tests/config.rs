@@ -193,3 +193,28 @@ fn a_value_that_is_overridden_says_so() {
     "#]]
     .assert_eq(&ran.to_string());
 }
+
+#[test]
+fn what_is_unset_is_by_default_again() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    let config = world.path().join("home/.config/consort/config.toml");
+    expect![[r#"
+        context.mode is not set in $WORLD/home/.config/consort/config.toml
+        [exit 0]
+    "#]]
+    .assert_eq(&world.run("config unset context.mode").to_string());
+    assert_eq!(world.run("config set context.mode none").code, 0);
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("# mine\n{text}# and this\n")).unwrap();
+    expect![[r#"
+        context.mode is no longer set in $WORLD/home/.config/consort/config.toml: it is `full` now, by default
+        [exit 0]
+    "#]]
+    .assert_eq(&world.run("config unset context.mode").to_string());
+    assert_eq!(fs::read_to_string(&config).unwrap(), "# mine\n[context]\n# and this\n");
+    assert_ne!(world.run("config unset context.mood").code, 0);
+    // What was stricter than the default takes a word, as everything that protects less.
+    assert_eq!(world.run("config set claims.enforcement block").code, 0);
+    let loosened = world.run("config unset claims.enforcement");
+    assert!(loosened.code != 0 || loosened.stdout.contains("`block` now"), "{loosened}");
+}

@@ -55,6 +55,7 @@ const DOORS: &[(&str, Way, Way)] = &[
     ("config list", ASKED, By("GET", "config?cwd=/")),
     ("config path", ASKED, Not("with each setting")),
     ("config set", ASKED, SET_UP),
+    ("config unset", ASKED, SET_UP),
     ("demo", SET_UP, SET_UP),
     ("doctor", ASKED, Not("it runs the agent CLIs of the person at the terminal")),
     ("down", SET_UP, SET_UP),

@@ -286,8 +286,10 @@ fn an_agent_session_that_has_not_joined_is_not_the_person() {
             this agent session has not joined (`consort agent join` registers the agent session it is run in)
             [stderr] Error: this agent session has not joined
             [stderr] Hint: `consort agent join` registers the agent session it is run in
+            [stderr] Hint: a person uses a terminal in which no agent is or was joined
             [stderr] Error: this agent session has not joined
             [stderr] Hint: `consort agent join` registers the agent session it is run in
+            [stderr] Hint: a person uses a terminal in which no agent is or was joined
             [exit 0]
         "#]],
     );

@@ -97,7 +97,7 @@ fn one_that_ends_is_reported_with_its_last_lines() {
     std::fs::write(world.project().join("half.txt"), "half done").unwrap();
     let closed = world.run(&["pane", "close", "--all"]);
     assert!(closed.stdout.contains("Closed: Falcon"), "{closed}");
-    assert!(closed.stdout.contains("It left uncommitted: half.txt"), "{closed}");
+    assert!(closed.stdout.contains("Not committed there: half.txt"), "{closed}");
 }
 
 #[test]

@@ -28,10 +28,12 @@ pub enum Effect {
     Interrupt {
         agent: String,
     },
-    /// Changes a setting of the person's.
+    /// Changes a setting of the person's; without a value, it is nobody's own any more.
     Set {
         key: String,
-        value: String,
+        value: Option<String>,
+        /// The line that it came from.
+        typed: Option<Box<Input>>,
     },
     /// Marks the messages of an agent as read.
     MarkRead {
@@ -100,7 +102,7 @@ pub enum Confirmed {
     /// Takes a reservation from its holder.
     Release { path: String, worktree: String },
     /// Changes a setting to what protects less.
-    Set { key: String, value: String },
+    Set { key: String, value: Option<String> },
 }
 
 /// What is looked at.

@@ -8,6 +8,7 @@ use crate::FeedLine;
 use crate::Item;
 use crate::Message;
 use crate::Model;
+use crate::Panel;
 use crate::Reservation;
 use crate::Run;
 use crate::Setting;
@@ -212,6 +213,7 @@ impl Model {
             .iter()
             .filter(|one| one.project.as_deref().is_none_or(|project| self.is_in_scope(project)))
             .filter(|one| self.passes(&format!("{} {}", one.path, one.holder)))
+            .filter(|one| !self.is_told_by_another(one))
             .collect();
         held.sort_by(|one, other| (&one.project, &one.path).cmp(&(&other.project, &other.path)));
         let mut rows = Vec::new();
@@ -292,7 +294,6 @@ impl Model {
 
     /// What tells each row of the panel from the others, where rows come and go.
     pub(crate) fn row_keys(&self) -> Vec<String> {
-        use crate::Panel;
         match self.panel {
             Panel::Tasks => self.tasks().iter().map(|task| format!("{} {}", task.file, task.id)).collect(),
             Panel::Reservations => {
@@ -308,6 +309,14 @@ impl Model {
         }
     }
 
+    /// Whether it lets everyone write what somebody has reserved: that is said there.
+    fn is_told_by_another(&self, one: &Reservation) -> bool {
+        let is_it = |other: &Reservation| {
+            !other.is_overridden && (&other.project, &other.path) == (&one.project, &one.path)
+        };
+        one.is_overridden && self.data.reservations.iter().any(is_it)
+    }
+
     /// By what the person lets everyone write what is reserved, if they do.
     pub(crate) fn opened_by(&self, one: &Reservation) -> Option<&Reservation> {
         let covers = |open: &&Reservation| {
@@ -317,9 +326,21 @@ impl Model {
         self.data.reservations.iter().find(covers)
     }
 
+    /// The panels in which something passes the filter, and how much.
+    pub(crate) fn matching_panels(&self) -> Vec<(Panel, usize)> {
+        let counts = [
+            (Panel::Agents, self.agents().len()),
+            (Panel::Tasks, self.tasks().len()),
+            (Panel::Reservations, self.reservations().len()),
+            (Panel::Runs, self.runs().len()),
+            (Panel::Settings, self.settings().len()),
+            (Panel::Feed, self.feed().count()),
+        ];
+        counts.into_iter().filter(|(_, count)| *count > 0).collect()
+    }
+
     /// How many rows the panel has.
     pub(crate) fn row_count(&self) -> usize {
-        use crate::Panel;
         match self.panel {
             Panel::Agents => self.agents().len(),
             Panel::Messages => self.chat(&self.chat).len(),

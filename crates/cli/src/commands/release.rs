@@ -46,8 +46,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if outcome.released.is_empty() {
         return world.out.line("You have reserved nothing.");
     }
-    for hold in &outcome.released {
-        world.out.line(format!("Released {}.", shown(hold)))?;
-    }
+    // What is claimed and reserved at once is one thing to who gives it back.
+    let mut names: Vec<String> = outcome.released.iter().map(shown).collect();
+    names.dedup();
+    names.iter().try_for_each(|name| world.out.line(format!("Released {name}.")))?;
     Ok(())
 }

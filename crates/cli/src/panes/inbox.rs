@@ -78,7 +78,9 @@ pub(crate) fn all_of(
     // Their mail is for nobody else's eyes.
     if matches!(app.caller(caller)?, Caller::Person) {
         let mail = app.inbox(&InboxRequest { mailbox: Actor::Person, from: None, peek: true })?;
-        found.extend(mail.into_iter().map(|letter| Waits::Mail(Box::new(letter))));
+        // What was asked waits until it is answered, read or not.
+        let asked = app.unanswered(&Actor::Person)?.into_iter().map(Letter::read);
+        found.extend(mail.into_iter().chain(asked).map(|letter| Waits::Mail(Box::new(letter))));
     }
     let keys: Vec<String> = found.iter().map(Waits::key).collect();
     let numbers = app.waiting_numbers(&keys);

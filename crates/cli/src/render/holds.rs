@@ -35,19 +35,16 @@ pub(crate) fn describe(seen: &HoldView, here: Option<&ProjectId>, now: Timestamp
     line
 }
 
-/// `exclusive for 3m, 27m left`
+/// `exclusive, taken 3m ago, 27m left`
 fn terms(hold: &Hold, here: Option<&ProjectId>, now: Timestamp) -> String {
     let mode = match (hold.strength, hold.mode) {
         (Strength::Overridden, _) => "open to everyone",
         (_, Mode::Exclusive) => "exclusive",
         (_, Mode::Shared) => "shared",
     };
-    let age = match text::age(now.since(hold.since)).as_str() {
-        "now" => "since just now".to_owned(),
-        age => format!("for {age}"),
-    };
+    let taken = text::ago(now.since(hold.since));
     let left = hold.until.map(|until| format!(", {} left", left(until, now)));
-    format!("{mode} {age}{}, {}", left.unwrap_or_default(), number(hold, here))
+    format!("{mode}, taken {taken}{}, {}", left.unwrap_or_default(), number(hold, here))
 }
 
 /// Numbers count within a project, and outside of all: `reservation #4`, for others
@@ -62,7 +59,10 @@ pub(crate) fn number(hold: &Hold, here: Option<&ProjectId>) -> String {
     }
 }
 
-/// How long it is until then, to the minute and rounded up.
+/// How long it is until then; rounded up, and to the minute if that is not the last one.
 pub(crate) fn left(until: Timestamp, now: Timestamp) -> String {
-    text::age(until.since(now) + Timestamp::MINUTE - 1)
+    match until.since(now) {
+        ..Timestamp::MINUTE => format!("{}s", (until.since(now).max(0) + 999) / Timestamp::SECOND),
+        more => text::age(more + Timestamp::MINUTE - 1),
+    }
 }

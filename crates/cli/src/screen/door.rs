@@ -28,6 +28,7 @@ use consort_tui::Door;
 use consort_tui::Effect;
 use consort_tui::Errand;
 use consort_tui::Event;
+use consort_tui::Input;
 use consort_tui::News;
 use consort_tui::Outcome;
 
@@ -109,7 +110,9 @@ impl Door for CommandDoor {
             Effect::Interrupt { agent } => {
                 self.in_background(move |world| told(Errand::default(), interrupt(world, &agent)))
             }
-            Effect::Set { key, value } => self.in_background(move |world| change_setting(world, key, value)),
+            Effect::Set { key, value, typed } => {
+                self.in_background(move |world| change_setting(world, key, value, typed));
+            }
             Effect::Ask(question) => self.in_background(move |world| ask(world, question)),
             Effect::MarkRead { from } => self.gathering.ask(Request::MarkRead(from)),
             Effect::Look(interest) => self.gathering.ask(Request::Look(interest)),
@@ -210,8 +213,9 @@ fn confirm(world: &World, confirmed: Confirmed) -> Result<String, CommandError> 
             })
         }
         Confirmed::Set { key, value } => {
-            let value = consort_core::config::key(&key)?.check(&value)?;
-            set::set(world, opened.app, (&key, &value), false, Some(caller))
+            let checked = consort_core::config::key(&key)?;
+            let value = value.map(|value| checked.check(&value)).transpose()?;
+            set::write(world, opened.app, (&key, value.as_deref()), false, Some(caller))
         }
     }
 }
@@ -227,7 +231,7 @@ fn end_override(world: &World, path: String, worktree: &str) -> Result<String, C
         force: true,
     };
     opened.app.release(&request)?;
-    Ok(format!("{path} is protected again."))
+    Ok(format!("The override of {path} is over."))
 }
 
 /// Who calls, if that is the person at this terminal.
@@ -301,14 +305,20 @@ fn interrupt(world: &World, agent: &str) -> Result<String, CommandError> {
     Ok(format!("Pressed Esc in the pane of {}.", pane.name()))
 }
 
-/// Changes a setting. What loosens protection is to be confirmed.
-fn change_setting(world: &World, key: String, value: String) -> Event {
-    let is_valid = consort_core::config::key(&key).and_then(|key| key.check(&value)).is_ok();
-    if is_valid && crate::config::loosens(world, &mut world.app(), &key, &value) {
+/// Changes a setting, or takes it out of the person's file. What loosens protection is to be
+/// confirmed.
+fn change_setting(world: &World, key: String, value: Option<String>, typed: Option<Box<Input>>) -> Event {
+    let then = set::value_or_default(&key, value.as_deref());
+    let is_valid = consort_core::config::key(&key).and_then(|key| key.check(&then)).is_ok();
+    if is_valid && crate::config::loosens(world, &mut world.app(), &key, &then) {
         return Event::Ask(Confirmed::Set { key, value });
     }
-    let words = ["config", "set", "--", &key, &value].map(str::to_owned).to_vec();
-    Event::Done(run(world, Errand { words, ..Errand::default() }))
+    let words = match &value {
+        Some(value) => vec!["config", "set", "--", &key, value],
+        None => vec!["config", "unset", "--", &key],
+    };
+    let words = words.into_iter().map(str::to_owned).collect();
+    Event::Done(run(world, Errand { words, typed, ..Errand::default() }))
 }
 
 /// Asks the knowledge of the project.

@@ -45,10 +45,16 @@ fn a_message_is_replied_to_and_all_are_written_to() {
     assert_eq!(world.run_as(Some("s1"), &["send", "@me", "-t", "question", "Shall I merge?"]).code, 0);
     let screen = Screen::open(&world, &[], "");
     screen.shows("Shall I merge?");
+    // Read is not answered.
+    screen.press(&["2", "Right", "Enter"]);
+    screen.hides("1 unread");
+    screen.press(&["Escape", "Left", "1"]);
+    screen.shows("Needs you (1)");
     screen.press(&[".", "a"]);
     screen.type_text("yes, merge it");
     screen.press(&["Enter"]);
     until("the reply", || inbox(&world, "s1"), |inbox| inbox.contains("yes, merge it"));
+    screen.hides("Needs you");
     screen.press(&["Escape", "b"]);
     screen.shows("To all agents of");
     screen.type_text("the release is tomorrow");

@@ -182,6 +182,13 @@ pub struct Letter {
     pub again: bool,
 }
 
+impl Letter {
+    /// One that was read.
+    pub fn read(message: Message) -> Self {
+        Self { message, delivered_at: None, delivered_by: None, again: true }
+    }
+}
+
 /// A question that nobody has answered yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenThread {

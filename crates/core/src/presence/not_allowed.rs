@@ -39,7 +39,10 @@ impl Explain for NotAllowed {
     fn hints(&self) -> Vec<String> {
         const TOKEN: &str = "for a script: `consort token new --for <commands>`, then `--token-file <file>`";
         match self {
-            Self::NotJoined => vec!["`consort agent join` registers the agent session it is run in".into()],
+            Self::NotJoined => vec![
+                "`consort agent join` registers the agent session it is run in".into(),
+                "a person uses a terminal in which no agent is or was joined".into(),
+            ],
             Self::Anonymous(Unproven::Marked(variable)) => {
                 vec![
                     format!("unset {variable}, or run it in a terminal and type the word it shows"),

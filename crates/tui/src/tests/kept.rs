@@ -50,10 +50,23 @@ fn a_setting_is_changed_where_it_is_shown_and_set_back() {
     press(&mut model, "\t");
     assert_eq!(model.input.as_ref().unwrap().line.text(), value);
     assert!(press(&mut model, "\n").is_empty(), "what it is already is not set");
-    assert_eq!(press(&mut model, "\n9\n"), [Effect::Set { key: key.clone(), value: "9".into() }]);
-    assert_eq!(press(&mut model, "u"), [Effect::Set { key: key.clone(), value: value.clone() }]);
+    let effects = press(&mut model, "\n9\n");
+    let [Effect::Set { key: changed, value: Some(nine), typed: Some(typed) }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((changed, nine.as_str()), (&key, "9"));
+    // One that is refused is corrected where it stands.
+    let errand = Errand { typed: Some(typed.clone()), ..Errand::default() };
+    let refused = Outcome { errand, is_well: false, text: "Error: `9` is not one of them".into() };
+    update(&mut model, Event::Done(refused));
+    assert_eq!(model.input.as_ref().unwrap().line.text(), "9");
+    assert!(model.undo.is_empty(), "nothing was changed");
+    press(&mut model, "\n");
+    let is_own = model.settings()[0].tier == "user";
+    let back = is_own.then(|| value.clone());
+    assert_eq!(press(&mut model, "u"), [Effect::Set { key: key.clone(), value: back, typed: None }]);
     // What protects less takes a word.
-    update(&mut model, Event::Ask(Confirmed::Set { key, value }));
+    update(&mut model, Event::Ask(Confirmed::Set { key, value: Some(value) }));
     let Some(Purpose::Word { word, confirmed }) = model.input.as_ref().map(|input| input.purpose.clone())
     else {
         panic!("{:?}", model.input)
@@ -116,4 +129,13 @@ fn an_override_is_seen_and_ended_at_what_it_opens() {
     model.rows[model.panel.index()] = row;
     assert_eq!(press(&mut model, "o"), [Effect::EndOverride { path: open.path, worktree: open.worktree }]);
     assert!(model.undo.is_empty(), "there is nothing left to take back");
+}
+
+#[test]
+fn a_filter_that_finds_nothing_here_says_where_it_does() {
+    let mut model = model(120, 40);
+    let path = model.data.reservations[2].path.clone();
+    press(&mut model, &format!("/{path}\n"));
+    let drawn = drawn(&mut model);
+    assert!(drawn.contains("No agent matches /") && drawn.contains("4 Reserved (1)"), "{drawn}");
 }

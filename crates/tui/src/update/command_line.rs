@@ -11,6 +11,7 @@ const IN_TERMINAL: &[&str] = &[
     "chat",
     "config accept",
     "config set",
+    "config unset",
     "doctor",
     "holds override",
     "holds restore",

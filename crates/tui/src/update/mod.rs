@@ -12,6 +12,7 @@ pub(crate) use command_line::split;
 pub(crate) use typing::options;
 
 use consort_core::Timestamp;
+use consort_core::text as texts;
 use crossterm::event::KeyCode;
 use crossterm::event::KeyEvent;
 use crossterm::event::KeyEventKind;
@@ -36,6 +37,9 @@ use crate::keys;
 /// How long a line is shown; one that says what went wrong, longer.
 const TOAST: i64 = 6 * Timestamp::SECOND;
 const COMPLAINT: i64 = 15 * Timestamp::SECOND;
+
+/// How many lines of an outcome are told.
+const TOLD: usize = 3;
 
 /// How long an answer may take to be seen.
 const ANSWERED: i64 = 4 * Timestamp::SECOND;
@@ -209,14 +213,23 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
     }
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     if errand.shown == Shown::Page && (lines.len() > 1 || (is_well && !lines.is_empty())) {
-        let title = format!("consort {}", errand.words.join(" "));
+        let quoted = |word: &String| match word.contains(char::is_whitespace) {
+            true => texts::shell_quoted(word),
+            false => word.clone(),
+        };
+        let words: Vec<String> = errand.words.iter().map(quoted).collect();
+        let title = format!("consort {} (Esc closes)", words.join(" "));
+        // That it was begun is no news any more.
+        model.toast = None;
         model.overlay = Some(Overlay::Page { title, lines, scroll: 0 });
         return Vec::new();
     }
     let told = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
     let told: Vec<&str> = told.map(|line| line.trim_start_matches("Error: ")).collect();
     if is_well {
-        model.say(told.first().copied().unwrap_or("Done."));
+        // What was done, and what that means: whom it reaches only later, for instance.
+        let told = told.get(..TOLD.min(told.len())).unwrap_or_default().join(" · ");
+        model.say(if told.is_empty() { "Done." } else { &told });
         return Vec::new();
     }
     let mut why = match told.is_empty() {
@@ -224,6 +237,13 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
         false => told.join(" · "),
     };
     if let Some(typed) = errand.typed {
+        if matches!(typed.purpose, Purpose::Set { .. }) {
+            // Nothing was changed that could be undone; the value is corrected where it stands.
+            model.undo.pop();
+            model.input.get_or_insert(*typed);
+            model.complain(why);
+            return Vec::new();
+        }
         why.push_str(" · u brings back what you typed");
         actions::remember(model, "This is what you typed.", TakeBack::Typed(typed));
     }

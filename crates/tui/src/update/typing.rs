@@ -237,11 +237,11 @@ fn submit(model: &mut Model) -> Vec<Effect> {
     }
     let typed = model.input.take().map(Box::new);
     // Who writes in a chat goes on there.
-    let stays = model.panel == Panel::Messages && model.chat != ChatTab::Agents;
+    let stays = |tab: ChatTab| model.panel == Panel::Messages && model.chat == tab;
     match purpose {
         Purpose::Answer { .. } => Vec::new(),
         Purpose::Message(to) => {
-            if stays {
+            if stays(ChatTab::With(to.clone())) {
                 begin(model, Purpose::Message(to.clone()));
             }
             // One, or two: `Falcon,Raven`.
@@ -249,7 +249,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
         }
         Purpose::Reply { called, .. } => tell(model, ["reply", &called, "-"], &text, typed),
         Purpose::Broadcast => {
-            if stays {
+            if stays(ChatTab::All) {
                 begin(model, Purpose::Broadcast);
             }
             tell(model, ["send", "all", "-"], &text, typed)
@@ -272,9 +272,11 @@ fn submit(model: &mut Model) -> Vec<Effect> {
         }
         Purpose::Set { now, .. } if now == text => Vec::new(),
         Purpose::Set { key, now } => {
-            let back = Effect::Set { key: key.clone(), value: now };
+            // What was nobody's own is nobody's own again.
+            let is_own = model.data.settings.iter().any(|one| one.key == key && one.tier == "user");
+            let back = Effect::Set { key: key.clone(), value: is_own.then_some(now), typed: None };
             actions::remember(model, &format!("the change of {key}"), TakeBack::Effect(back));
-            vec![Effect::Set { key, value: text }]
+            vec![Effect::Set { key, value: Some(text), typed }]
         }
         Purpose::Word { word, confirmed } => confirm(model, &word, &text, confirmed),
     }

@@ -5,6 +5,7 @@ use consort_core::text;
 use ratatui_core::layout::Rect;
 
 use super::detail;
+use super::no_match;
 use super::panel_frame;
 use super::paper::Paper;
 use super::paper::Span;
@@ -158,7 +159,7 @@ fn nobody(model: &Model, paper: &mut Paper<'_>, area: Rect) {
         return;
     }
     if !model.filter.is_empty() {
-        teach(paper, area, &[&format!("No agent matches /{}. Esc clears it.", model.filter)]);
+        no_match(model, paper, area, "agent");
         return;
     }
     let elsewhere = model.data.agents.iter().any(|agent| agent.status != Status::Gone);

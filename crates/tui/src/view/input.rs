@@ -91,7 +91,10 @@ fn label(model: &Model, input: &Input) -> String {
             let what = match confirmed {
                 Confirmed::Override { path, .. } => format!("let everyone write {path} for 10 minutes"),
                 Confirmed::Release { path, .. } => format!("take {path} away from its holder"),
-                Confirmed::Set { key, value } => format!("set {key} to {value}, which protects less"),
+                Confirmed::Set { key, value: Some(value) } => {
+                    format!("set {key} to {value}, which protects less")
+                }
+                Confirmed::Set { key, value: None } => format!("unset {key}, which protects less"),
             };
             format!("This will {what}. Type {word} to go on, Esc to leave it.")
         }

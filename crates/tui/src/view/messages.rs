@@ -6,6 +6,7 @@ use ratatui_core::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::agents;
+use super::no_match;
 use super::panel_frame;
 use super::paper::Paper;
 use super::paper::Span;
@@ -97,6 +98,10 @@ fn tabs(model: &Model, paper: &mut Paper<'_>, area: Rect) {
 
 /// What was said, from its end.
 fn bubbles(model: &Model, paper: &mut Paper<'_>, area: Rect, messages: &[&Message]) {
+    if messages.is_empty() && !model.filter.is_empty() {
+        no_match(model, paper, area, "message here");
+        return;
+    }
     if messages.is_empty() {
         let told = match &model.chat {
             ChatTab::All => "Nothing was said to all. Enter or b writes to every agent here.".to_owned(),

@@ -185,6 +185,20 @@ fn teach(paper: &mut Paper<'_>, area: Rect, lines: &[&str]) {
     }
 }
 
+/// Says that the filter leaves nothing here, and where it finds something.
+fn no_match(model: &Model, paper: &mut Paper<'_>, area: Rect, what: &str) {
+    let none = format!("No {what} matches /{}. Esc clears it.", model.filter);
+    let found: Vec<String> = model
+        .matching_panels()
+        .into_iter()
+        .map(|(panel, count)| format!("{} {} ({count})", panel.index() + 1, panel.title()))
+        .collect();
+    match found.is_empty() {
+        true => teach(paper, area, &[&none]),
+        false => teach(paper, area, &[&none, "", &format!("It is found in {}.", found.join(", "))]),
+    }
+}
+
 /// `m message  f focus its pane  …`: the keys that are of use here, as many as fit.
 fn hints(model: &Model) -> Vec<(&'static str, &'static str)> {
     let key = keys::shown;

@@ -48,7 +48,8 @@ fn help(paper: &mut Paper<'_>, screen: Rect, scroll: usize) {
             "",
             " Letters act only while nothing is typed: Esc leaves an input line.",
             " The mouse works too: click to select, click again to open, the wheel scrolls.",
-            " Marks: ◆ waits for you  ● works  ○ idle  ◌ away  ▲ stuck  ? no tool for 10 min  * pinned  z muted  » unread",
+            " Marks: ◆ waits for you  ● works  ○ idle  ◌ away  ▲ stuck  ? no tool for 10 min",
+            "        * pinned  z muted  »3 three messages that it has not read",
             " Answer: . goes to what needs you, a opens the answer, then a digit or a text.",
             " Whatever you do here is a consort command: `:` runs any of them.",
         ]

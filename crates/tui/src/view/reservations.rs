@@ -3,6 +3,7 @@
 use consort_core::text;
 use ratatui_core::layout::Rect;
 
+use super::no_match;
 use super::panel_frame;
 use super::paper::Paper;
 use super::paper::Span;
@@ -21,7 +22,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     let rows = model.path_rows();
     let inner = panel_frame(model, paper, area, "Reserved");
     if rows.is_empty() && !model.filter.is_empty() {
-        teach(paper, inner, &[&format!("No reservation matches /{}. Esc clears it.", model.filter)]);
+        no_match(model, paper, inner, "reservation");
         return;
     }
     if rows.is_empty() {

@@ -3,6 +3,7 @@
 use consort_core::text;
 use ratatui_core::layout::Rect;
 
+use super::no_match;
 use super::panel_frame;
 use super::paper::Paper;
 use super::paper::row;
@@ -19,7 +20,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     if tasks.is_empty() {
         let inner = panel_frame(model, paper, area, "Tasks");
         if !model.filter.is_empty() {
-            teach(paper, inner, &[&format!("No task matches /{}. Esc clears it.", model.filter)]);
+            no_match(model, paper, inner, "task");
             return;
         }
         teach(

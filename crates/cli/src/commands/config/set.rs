@@ -7,9 +7,11 @@ use consort_core::config::Acceptance;
 use consort_core::config::SettingSource;
 use consort_core::presence::CallerFacts;
 
+use crate::config::default_value;
 use crate::config::loosens;
 use crate::config::project_file;
 use crate::config::with_value;
+use crate::config::without_value;
 use crate::connect::TheirFile;
 use crate::connect::private_dir;
 use crate::connect::write_own;
@@ -32,30 +34,49 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let value = config::key(&args.key)?.check(&args.value)?;
-    // Who is kept from writing by them does not loosen the rules.
+    let told = change(world, &args.key, Some(&value), args.project)?;
+    world.out.line(told)
+}
+
+/// Sets a setting, or takes it out of its file, if the caller may; what was done, in words.
+pub(super) fn change(
+    world: &World,
+    key: &str,
+    value: Option<&str>,
+    is_project: bool,
+) -> Result<String, CommandError> {
     let mut app = world.app();
-    let confirmed = match loosens(world, &mut app, &args.key, &value) {
-        true => Some(person::confirmed(&mut app, &format!("set {} to {value}", args.key))?),
+    // Who is kept from writing by them does not loosen the rules.
+    let what = match value {
+        Some(value) => format!("set {key} to {value}"),
+        None => format!("unset {key}"),
+    };
+    let confirmed = match loosens(world, &mut app, key, &value_or_default(key, value)) {
+        true => Some(person::confirmed(&mut app, &what)?),
         false => {
             let facts = person::acting(&mut app)?;
             app.require_person(&facts)?;
             None
         }
     };
-    let told = set(world, app, (&args.key, &value), args.project, confirmed)?;
-    world.out.line(told)
+    write(world, app, (key, value), is_project, confirmed)
 }
 
-/// Writes a setting into its file, and accepts it where the person has confirmed that; what was
-/// done, in words.
-pub(crate) fn set(
+/// What a setting is once this was done.
+pub(crate) fn value_or_default(key: &str, value: Option<&str>) -> String {
+    value.map_or_else(|| default_value(key), str::to_owned)
+}
+
+/// Writes a setting into its file, or takes it out of it, and accepts it where the person has
+/// confirmed that; what was done, in words.
+pub(crate) fn write(
     world: &World,
     mut app: App,
-    (key, value): (&str, &str),
+    (key, value): (&str, Option<&str>),
     is_project: bool,
     confirmed: Option<CallerFacts>,
 ) -> Result<String, CommandError> {
-    if (key, value) == ("claims.shield", "rewrite") {
+    if (key, value) == ("claims.shield", Some("rewrite")) {
         output::note(
             "Warning: commands are rewritten where a CLI has no permission rules, which is pi alone. Elsewhere your \
              rules would see the rewritten command instead of yours, so none is.",
@@ -69,30 +90,38 @@ pub(crate) fn set(
     let (path, text) = (file.path(), file.read()?.unwrap_or_default());
     let source =
         if is_project { SettingSource::Project(path.clone()) } else { SettingSource::User(path.clone()) };
-    let confirmed = confirmed.map(|facts| (facts, source));
-    let changed = with_value(&text, key, value).map_err(|error| {
+    let unusable = |error: String| {
         CommandError::user(
             format!("{} cannot be changed: {}", path.display(), error.trim_end()),
             "fix the file, then try again; nothing was changed",
         )
-    })?;
+    };
+    let changed = match value {
+        Some(value) => Some(with_value(&text, key, value)),
+        None => without_value(&text, key).transpose(),
+    };
+    let Some(changed) = changed.transpose().map_err(unusable)? else {
+        return Ok(format!("{key} is not set in {}", path.display()));
+    };
     if is_project {
         file.write(changed.as_bytes(), &world.pending())?;
     } else {
         private_dir(&world.paths.config)?;
         write_own(&path, changed.as_bytes(), &world.pending())?;
     }
-    if let Some((facts, source)) = confirmed {
+    if let (Some(facts), Some(value)) = (confirmed, value) {
         app.accept(&facts, &Acceptance::new(&source, key, value).into_iter().collect::<Vec<_>>())?;
     }
     // Opening publishes what hooks need; it also says who overrides this.
     let config = world.open()?.config;
     let now = config.get(key);
-    let told = format!("{key} = {value} in {}", path.display());
-    if now == value {
-        return Ok(told);
-    }
     let winner = config.settings.iter().find(|setting| setting.key == key);
     let source = winner.map_or_else(String::new, |setting| setting.source.to_string());
-    Ok(format!("{told}, but it stays `{now}` here: {source} overrides it"))
+    Ok(match value {
+        Some(value) if value == now => format!("{key} = {value} in {}", path.display()),
+        Some(value) => {
+            format!("{key} = {value} in {}, but it stays `{now}` here: {source} overrides it", path.display())
+        }
+        None => format!("{key} is no longer set in {}: it is `{now}` now, by {source}", path.display()),
+    })
 }

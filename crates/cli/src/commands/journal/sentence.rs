@@ -201,7 +201,7 @@ fn hold(change: &ClaimChange, is_new: bool) -> String {
         }
         // Only what opens something to everyone is held in Consort's name.
         ClaimChange::Released { key, .. } if key.holder == Actor::Consort => {
-            format!("{} is protected again", key.resource.shown())
+            format!("the override of {} is over", key.resource.shown())
         }
         ClaimChange::Released { key, why } => {
             let why = match why {

@@ -142,7 +142,7 @@ fn report(
     world.out.line(format!("{how}: {name}"))?;
     last.iter().try_for_each(|line| world.out.line(format!("  {line}")))?;
     if !changes.is_empty() {
-        world.out.line(format!("It left uncommitted: {}", text::first_few(changes.iter().cloned(), 8)))?;
+        world.out.line(format!("Not committed there: {}", text::first_few(changes.iter().cloned(), 8)))?;
     }
     resume.map_or(Ok(()), |resume| world.out.line(format!("Resume it: {resume}")))
 }

@@ -1,6 +1,7 @@
 //! Messages verbs that look back: sent messages with their receipts, threads,
 //! conversations.
 
+use super::LOOKED_THROUGH;
 use super::name_of;
 use crate::App;
 use crate::engine::StoreError;
@@ -13,6 +14,7 @@ use crate::messages::MessageError;
 use crate::messages::MessageName;
 use crate::messages::Refusal;
 use crate::messages::SentMessage;
+use crate::messages::rules;
 use crate::project::ProjectId;
 
 impl App {
@@ -26,6 +28,30 @@ impl App {
     pub fn received(&mut self, mailbox: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
         let tx = self.engine.read()?;
         named(&*tx, tx.received(mailbox, limit)?)
+    }
+
+    /// What agents that are here have asked someone within a day, newest first: it was read, and
+    /// nothing was written to them since.
+    pub fn unanswered(&mut self, mailbox: &Actor) -> Result<Vec<Message>, StoreError> {
+        let now = self.host.now();
+        let tx = self.engine.read()?;
+        if !tx.has_correspondence(mailbox)? {
+            return Ok(Vec::new());
+        }
+        let (received, sent) = (tx.received(mailbox, LOOKED_THROUGH)?, tx.sent_by(mailbox, LOOKED_THROUGH)?);
+        let was_written_to = |message: &Message| {
+            let is_to =
+                |post: &SentMessage| post.message.sent.to.iter().any(|to| to.who == message.sent.from.who);
+            sent.iter().any(|post| post.message.seq > message.seq && is_to(post))
+        };
+        let mut open = Vec::new();
+        for message in rules::open_threads(mailbox, &received, &[], now) {
+            let Actor::Agent(session) = &message.sent.from.who else { continue };
+            if !was_written_to(message) && tx.agent(session)?.is_some_and(|(_, left)| left.is_none()) {
+                open.push(message.clone());
+            }
+        }
+        Ok(open)
     }
 
     /// The thread of a message, as someone in that project names it.
