@@ -166,6 +166,7 @@ fn an_agent_is_the_caller_inside_its_session() {
         expect![[r#"
             [stderr] Error: this agent session has not joined
             [stderr] Hint: `consort agent join` registers the agent session it is run in
+            [stderr] Hint: a person uses a terminal in which no agent is or was joined
             [exit 1]
         "#]],
     );
