@@ -5,6 +5,7 @@
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use consort_testkit::Sealed;
 use consort_testkit::Tmux;
@@ -62,6 +63,10 @@ impl<'w> Screen<'w> {
     pub(super) fn press(&self, keys: &[&str]) {
         for key in keys {
             self.outer.run(&["send-keys", key]);
+            if *key == "Escape" {
+                // What comes right after it, before it was read, is a key with Alt.
+                std::thread::sleep(Duration::from_millis(400));
+            }
         }
     }
 
