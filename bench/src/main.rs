@@ -37,6 +37,21 @@ use consort_host::Machine;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 
+/// What can be measured by itself.
+const PARTS: [&str; 11] = [
+    "claims",
+    "messages",
+    "convergence",
+    "mcp",
+    "knowledge",
+    "served",
+    "disk",
+    "panes",
+    "runs",
+    "screen",
+    "hooks",
+];
+
 fn main() {
     if std::env::args_os().next().is_some_and(|name| Path::new(&name).ends_with(runs::CLI)) {
         return runs::be_a_cli();
@@ -57,6 +72,11 @@ fn main() {
     {
         return panes::be_a_pane(how == "draws");
     }
+    let is_known = |word: &String| PARTS.iter().chain(&["--quick", "--cpu"]).any(|known| known == word);
+    if !arguments.iter().all(is_known) {
+        eprintln!("usage: bench [--quick] [--cpu] [{}]", PARTS.join("|"));
+        std::process::exit(2);
+    }
     let _ = ["consort", "floor", "bench"].map(release);
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let quick = has("--quick");
@@ -66,20 +86,7 @@ fn main() {
     }
     let rounds = if quick { 60 } else { 1_000 };
     // One part, where it is named; else all.
-    let parts = [
-        "claims",
-        "messages",
-        "convergence",
-        "mcp",
-        "knowledge",
-        "served",
-        "disk",
-        "panes",
-        "runs",
-        "screen",
-        "hooks",
-    ];
-    let is_wanted = |part: &str| has(part) || !parts.iter().any(|part| has(part));
+    let is_wanted = |part: &str| has(part) || !PARTS.iter().any(|part| has(part));
     if is_wanted("claims") {
         claims::run(rounds, if quick { 100 } else { 10_000 });
     }
