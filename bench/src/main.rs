@@ -74,7 +74,7 @@ fn main() {
     }
     let is_known = |word: &String| PARTS.iter().chain(&["--quick", "--cpu"]).any(|known| known == word);
     if !arguments.iter().all(is_known) {
-        eprintln!("usage: bench [--quick] [--cpu] [{}]", PARTS.join("|"));
+        println!("usage: bench [--quick] [--cpu] [{}]", PARTS.join("|"));
         std::process::exit(2);
     }
     let _ = ["consort", "floor", "bench"].map(release);

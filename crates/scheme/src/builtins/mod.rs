@@ -88,13 +88,18 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
 /// What to do instead, for names that Schemes have and this one does not.
 pub(crate) fn absent(name: &str) -> Option<&'static str> {
     Some(match name {
-        "display" | "print" | "write" | "newline" | "printf" | "format" => {
+        "display" | "print" | "write" | "newline" | "printf" => {
             "nothing is printed: the value of each form is the answer"
         }
         "set!" | "set-car!" | "set-cdr!" | "hash-set!" | "vector-set!" => {
             "nothing changes: use let, fold or a named let"
         }
         "do" | "while" | "for" => "use map, fold or (let loop ((i 0)) …)",
+        "for/list" | "for*/list" | "for/fold" => "use (map (lambda (x) …) list) or fold",
+        "values" | "call-with-values" | "let-values" | "let*-values" | "define-values" | "receive"
+        | "partition" => {
+            "a form has one value: answer with (list a b), and use filter and remove for two parts"
+        }
         "hash-ref" | "hash-table-ref" | "assoc-ref" => "use (@ record :key) or assoc",
         "make-hash" | "hash" | "make-hash-table" => "use (dict :key value)",
         "vector" | "make-vector" | "vector-ref" => "there are only lists: list, list-ref",

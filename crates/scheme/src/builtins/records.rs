@@ -5,6 +5,7 @@ use crate::builtins::arguments::text;
 use crate::builtins::arguments::wanted;
 use crate::builtins::exactly;
 use crate::builtins::plain;
+use crate::equal::equal;
 use crate::error::Error;
 use crate::meter::Meter;
 use crate::value::Value;
@@ -27,6 +28,10 @@ fn access(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let mut value = arguments[0].clone();
     for key in &arguments[1..] {
         meter.tick()?;
+        if let Some(group) = group(&value, key, meter)? {
+            value = group;
+            continue;
+        }
         value = match key.as_key() {
             Some(name) => meter.field(&value, name)?,
             None => Value::Nil,
@@ -35,7 +40,32 @@ fn access(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     Ok(value)
 }
 
+/// What `group-by` has put under a key, where it is asked for as if it were a field.
+fn group(value: &Value, key: &Value, meter: &mut Meter) -> Result<Option<Value>, Error> {
+    let Value::List(groups) = value else { return Ok(None) };
+    for group in groups.iter() {
+        let Value::List(members) = group else { return Ok(None) };
+        let mut members = members.iter();
+        if let Some(head) = members.next()
+            && equal(head, key, meter)?
+        {
+            return meter.list(members.cloned().collect()).map(Some);
+        }
+    }
+    Ok(None)
+}
+
 fn keys(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
+    if let Value::List(groups) = &arguments[0] {
+        // Those of `group-by`, and of an association list.
+        let head = |group: &Value| match group {
+            Value::List(members) => members.iter().next().cloned(),
+            _ => None,
+        };
+        let heads: Option<Vec<Value>> = groups.iter().map(head).collect();
+        let heads = heads.ok_or_else(|| wanted("a record, or what group-by answers", &arguments[0]))?;
+        return meter.list(heads);
+    }
     let Value::Record(records, record) = &arguments[0] else { return Ok(Value::list(Vec::new())) };
     let fields = records.fields(*record);
     meter.cells(3 + fields.len())?;

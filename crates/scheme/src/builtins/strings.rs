@@ -18,6 +18,7 @@ use crate::value::Value;
 
 pub(super) static TABLE: &[Builtin] = &[
     plain("string-append", "(string-append string ...)", "one string of all", (0, None), append),
+    plain("format", "(format \"~a: ~a\" value ...)", "the text with a value for each ~a", (1, None), format),
     plain("string-length", "(string-length string)", "how many characters", exactly(1), length),
     plain(
         "substring",
@@ -61,6 +62,9 @@ pub(super) static TABLE: &[Builtin] = &[
 
 type Answer = Result<Value, Error>;
 
+/// How much of a value `format` shows.
+const LONGEST_SHOWN: usize = 4_000;
+
 fn append(arguments: &[Value], meter: &mut Meter) -> Answer {
     let mut length = 0_usize;
     for argument in arguments {
@@ -72,6 +76,47 @@ fn append(arguments: &[Value], meter: &mut Meter) -> Answer {
         all.push_str(text(argument)?);
     }
     Ok(Value::string(all))
+}
+
+/// `~a` is a value as people read it, `~s` as it is written, `~%` a new line. Schemes that can
+/// print take where to first: `#f` there means what is meant here.
+fn format(arguments: &[Value], meter: &mut Meter) -> Answer {
+    let arguments = match arguments {
+        [Value::Bool(false), rest @ ..] if !rest.is_empty() => rest,
+        all => all,
+    };
+    let (template, mut values) = (text(&arguments[0])?, arguments[1..].iter());
+    meter.text(template.len())?;
+    let mut all = String::with_capacity(template.len());
+    let mut characters = template.chars();
+    while let Some(character) = characters.next() {
+        if character != '~' {
+            all.push(character);
+            continue;
+        }
+        let directive = characters.next();
+        match directive {
+            Some('%' | 'n') => all.push('\n'),
+            Some('~') => all.push('~'),
+            Some('a' | 'A' | 's' | 'S' | 'd' | 'D') => {
+                let value = values.next().ok_or_else(|| {
+                    Error::new("the template has more ~ than there are values")
+                        .hint("(format \"~a: ~a\" name count)")
+                })?;
+                let shown = match value {
+                    Value::String(text) if !matches!(directive, Some('s' | 'S')) => text.to_string(),
+                    value => print::print(&[Ok(value.clone())], print::Format::Record, LONGEST_SHOWN),
+                };
+                meter.text(shown.len())?;
+                all.push_str(&shown);
+            }
+            _ => return Err(Error::new("a ~ in a template is ~a, ~s, ~% or ~~")),
+        }
+    }
+    match values.next() {
+        Some(_) => Err(Error::new("there are more values than ~ in the template")),
+        None => Ok(Value::string(all)),
+    }
 }
 
 fn length(arguments: &[Value], meter: &mut Meter) -> Answer {
