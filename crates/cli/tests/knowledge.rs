@@ -80,7 +80,10 @@ fn what_one_records_everyone_can_ask() {
             "(relationships (from to type)\n (contagious-materialization src/model.rs implements))\n",
         ),
         ("(map :name (get-neighbours \"src/model.rs\"))", "(contagious-materialization)"),
-        ("(map :name (about-file \"src/model.rs\"))", "(src/model.rs model contagious-materialization nil)"),
+        (
+            "(map :name (about-file \"src/model.rs\"))",
+            "(src/model.rs model contagious-materialization contagious-materialization implements src/model.rs)",
+        ),
         ("(map :name (search-knowledge \"syncs\"))", "(contagious-materialization)"),
         ("(@ (get-decision \"use-sqlite\") :status)", "active"),
         ("(get-pattern \"nothing\")", "nil"),

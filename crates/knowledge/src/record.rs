@@ -92,6 +92,15 @@ impl Records for Entries {
         match field {
             "kind" => Value::string(self.kind.as_str()),
             "name" if self.kind == Kind::File => self.get(record, "path"),
+            // A link among other hits is called by what it says.
+            "name" if self.kind == Kind::Relationship => {
+                let row = self.row(record);
+                let part = |field: &str| match row.get(field) {
+                    Some(RowField::Text(text)) => text.to_owned(),
+                    _ => String::new(),
+                };
+                Value::string(["from", "type", "to"].map(part).join(" "))
+            }
             // Saying something of a file, or confirming it, means having looked at it.
             "lastAnalyzed" | "last-analyzed" if self.kind == Kind::File => self.get(record, "at"),
             // Who said so, where it matters: `(@ p :by)`, `(@ p :commit)`.

@@ -30,7 +30,11 @@ fn what_is_known_of_a_file_that_changes_is_stale() {
     assert_eq!(ask(&world, "(get-stale)"), "()");
     edit("two");
     let stale = bare(&world, "(map :name (get-stale))");
-    assert_eq!(stale, "(contagious-materialization model src/model.rs nil)", "{stale}");
+    assert_eq!(
+        stale,
+        "(contagious-materialization model src/model.rs contagious-materialization implements src/model.rs)",
+        "{stale}"
+    );
     assert!(ask(&world, "(get-file-understanding \"src/model.rs\")").contains(":stale true"));
     assert!(bare(&world, "(map :name (get-current (get-principles)))") == "(one-writer)");
     let entries = || world.run("journal tail -n 100").stdout.lines().count();
@@ -211,7 +215,10 @@ fn what_is_shown_is_compared_with_the_file_as_it_is() {
     assert_eq!(is_stale(), "()");
     // An editor, a formatter, git: nobody of whom a hook tells.
     fs::write(&path, "two").unwrap();
-    assert_eq!(is_stale(), "(contagious-materialization model src/model.rs nil)");
+    assert_eq!(
+        is_stale(),
+        "(contagious-materialization model src/model.rs contagious-materialization implements src/model.rs)"
+    );
     assert!(ask(&world, "(get-file-understanding \"src/model.rs\")").contains(":stale true"));
     assert!(bare(&world, "(map :name (filter :stale (search-knowledge \"syncs\")))").contains("contagious"));
     // A session that was told so hears of it once.

@@ -40,8 +40,8 @@ pub(super) const TOOLS: &[Entry] = &[
             (get-entity name) (get-principles-by-tag t) (get-patterns-by-tag t) (get-patterns-by-type t) \
             (get-decisions-by-status \"active\") (get-relationships-from name) (get-relationships-to name) \
             (get-relationships-by-type t) (get-neighbours name) (get-related-files path) (about-file path) (get-stale) \
-            (get-current xs) (recent n) (history name) (as-of \"2026-11-01\" (lambda () …))\n\
-            (@ r :field), (map :name xs), ->>, filter, sort-by, group-by, take, dict and R7RS. Definitions stay. \
+            (get-current xs: not stale) (recent n) (history name) (as-of \"2026-11-01\" (lambda () …))\n\
+            (@ r :field), (map :name xs), ->>, filter, sort-by, group-by: ((key item …) …), take, dict, format and R7RS, without characters and several values. Definitions stay. \
             Ask for the fields you need: (map (lambda (p) (list (@ p :name) (@ p :confidence))) (get-principles))",
         properties: || {
             json!({
