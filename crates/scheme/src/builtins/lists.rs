@@ -24,6 +24,8 @@ pub(super) static TABLE: &[Builtin] = &[
     plain("first", "(first list)", "the first; nil if there is none", exactly(1), first),
     plain("second", "(second list)", "the second; nil if there is none", exactly(1), second),
     plain("cadr", "(cadr list)", "the second; nil if there is none", exactly(1), second),
+    plain("caar", "(caar lists)", "the first of the first", exactly(1), first_of_first),
+    plain("cdar", "(cdar lists)", "all but the first of the first", exactly(1), rest_of_first),
     plain("third", "(third list)", "the third; nil if there is none", exactly(1), third),
     plain("caddr", "(caddr list)", "the third; nil if there is none", exactly(1), third),
     plain("last", "(last list)", "the last; nil if there is none", exactly(1), last),
@@ -71,6 +73,14 @@ fn nth(arguments: &[Value], index: usize) -> Result<Value, Error> {
 
 fn first(arguments: &[Value], _: &mut Meter) -> Result<Value, Error> {
     nth(arguments, 0)
+}
+
+fn first_of_first(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
+    first(&[first(arguments, meter)?], meter)
+}
+
+fn rest_of_first(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
+    rest(&[first(arguments, meter)?], meter)
 }
 
 fn second(arguments: &[Value], _: &mut Meter) -> Result<Value, Error> {
