@@ -53,7 +53,7 @@ fn it_counts_for_programs() {
     assert_eq!(left(&world), [""; 0]);
 }
 
-/// Whoever has seen enough ends it, and it cleans up after itself all the same.
+/// The person ends the demo early with Ctrl-C: it removes its directory and ends its processes.
 #[test]
 fn it_can_be_ended_at_any_moment() {
     let world = world();

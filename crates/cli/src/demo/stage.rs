@@ -52,7 +52,7 @@ impl<'a> Stage<'a> {
         let interrupts = Interrupts::listen();
         let dir = temporary().join(format!("consort-demo-{}", std::process::id()));
         OurDir::create(&dir)?;
-        // Whoever made it before us has not made it for us.
+        // A directory of that name may be another user's: `open` refuses that.
         OurDir::open(&dir)?;
         let is_watched = std::io::stdout().is_terminal() && !json;
         let beat = if is_watched { BEAT } else { Duration::ZERO };

@@ -32,6 +32,7 @@ use crate::Panel;
 use crate::Purpose;
 use crate::Shown;
 use crate::TakeBack;
+use crate::Undo;
 use crate::keys;
 
 /// How long a line is shown; one that says what went wrong, longer.
@@ -237,9 +238,13 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
         false => told.join(" · "),
     };
     if let Some(typed) = errand.typed {
-        if matches!(typed.purpose, Purpose::Set { .. }) {
+        if let Purpose::Set { key, .. } = &typed.purpose {
             // Nothing was changed that could be undone; the value is corrected where it stands.
-            model.undo.pop();
+            let is_it =
+                |undo: &Undo| matches!(&undo.how, TakeBack::Effect(Effect::Set { key: of, .. }) if of == key);
+            if let Some(at) = model.undo.iter().rposition(is_it) {
+                model.undo.remove(at);
+            }
             model.input.get_or_insert(*typed);
             model.complain(why);
             return Vec::new();
