@@ -58,9 +58,12 @@ fn a_setting_is_changed_where_it_is_shown_and_set_back() {
     // One that is refused is corrected where it stands.
     let errand = Errand { typed: Some(typed.clone()), ..Errand::default() };
     let refused = Outcome { errand, is_well: false, text: "Error: `9` is not one of them".into() };
+    let later = Undo { what: "the order".into(), how: TakeBack::Scope(None) };
+    model.undo.push(later.clone());
     update(&mut model, Event::Done(refused));
     assert_eq!(model.input.as_ref().unwrap().line.text(), "9");
-    assert!(model.undo.is_empty(), "nothing was changed");
+    assert_eq!(model.undo, [later], "what was done since can be undone still");
+    model.undo.clear();
     press(&mut model, "\n");
     let is_own = model.settings()[0].tier == "user";
     let back = is_own.then(|| value.clone());
