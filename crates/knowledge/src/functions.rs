@@ -2,6 +2,7 @@
 //! knowledge index.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
@@ -269,18 +270,40 @@ impl KnowledgeFunctions<'_> {
     }
 
     fn recent(&self, limit: usize, meter: &mut Meter) -> Called {
-        let mut found = Vec::new();
-        for kind in Kind::ALL {
-            let Value::List(all) = self.all(kind, meter)? else { continue };
-            found.extend(all.iter().cloned());
-        }
-        let time = |one: &Value| match one.field("time") {
-            Value::Int(time) => time,
-            _ => 0,
+        let mut times = Vec::new();
+        self.each(meter, |row| times.push(row.at()))?;
+        times.sort_unstable_by_key(|at| Reverse(*at));
+        let Some(oldest) = times.get(limit.saturating_sub(1)).or(times.last()).copied() else {
+            return Ok(Value::list(Vec::new()));
         };
-        found.sort_by_key(|one| std::cmp::Reverse(time(one)));
+        let mut names = Vec::new();
+        self.each(meter, |row| {
+            if row.at() >= oldest {
+                names.push((row.kind, row.decode().name));
+            }
+        })?;
+        let mut found = Vec::new();
+        for (kind, name) in names {
+            found.extend(self.told(self.index.known(self.scope, kind, &name))?);
+        }
+        // A batch has one time, and its ids ascend.
+        found.sort_by(|one, other| (other.at, other.ids.iter().max()).cmp(&(one.at, one.ids.iter().max())));
         found.truncate(limit);
-        Ok(Value::list(found))
+        Ok(self.list(&found))
+    }
+
+    /// Visits everything, whatever its kind.
+    fn each(&self, meter: &mut Meter, mut visit: impl FnMut(Row<'_>)) -> Result<(), Error> {
+        let mut charged = Ok(());
+        for kind in Kind::ALL {
+            self.told(self.index.each(self.scope, kind, &mut |row: Row<'_>| {
+                if charged.is_ok() {
+                    charged = meter.cells(1);
+                    visit(row);
+                }
+            }))?;
+        }
+        charged
     }
 
     fn overview(&self) -> Called {

@@ -170,3 +170,21 @@ fn things_are_found_before_the_links_between_them_each_on_its_line() {
         assert!(found.starts_with(&format!("(\"{first}\"")), "{words}: {found}");
     }
 }
+
+/// What a batch says later is more recent, whatever its kind and its name.
+#[test]
+fn the_most_recent_comes_first_within_a_batch_too() {
+    let world = world();
+    act(&world, None, &json!([["record-principle", { "name": "before", "description": "d" }]]));
+    let said = ["m", "z", "a", "k"];
+    let batch: Vec<Value> = said
+        .iter()
+        .zip(["principle", "note", "principle", "note"])
+        .map(|(name, kind)| json!([format!("record-{kind}"), { "name": name, "description": "d" }]))
+        .collect();
+    let ran = act(&world, None, &json!(batch));
+    assert!(ran.code == 0, "{ran:?}");
+    assert_eq!(ask(&world, "(map :name (recent 5))"), r#"("k" "a" "z" "m" "before")"#);
+    assert_eq!(ask(&world, "(map :name (recent 2))"), r#"("k" "a")"#);
+    assert_eq!(ask(&world, "(recent 0)"), "()");
+}

@@ -41,9 +41,18 @@ impl EntryId {
         id[8] = 0x80 | id[8] & 0x3f;
         Self(id)
     }
-}
 
-impl EntryId {
+    /// Ids for that moment, each greater than the one before.
+    pub fn ascending(at: Timestamp, random: [u8; 10]) -> impl FnMut() -> Self {
+        let Self(id) = Self::new(at, random);
+        // The last seven bytes count, from low enough not to overflow.
+        let mut last = u128::from_be_bytes(id) & !(1 << 55);
+        move || {
+            last += 1;
+            Self(last.to_be_bytes())
+        }
+    }
+
     /// The id that is written so.
     pub fn parse(text: &str) -> Option<Self> {
         let hex = text.replace('-', "");

@@ -106,6 +106,14 @@ impl<'a> Row<'a> {
         })
     }
 
+    /// When it was said.
+    pub fn at(&self) -> Timestamp {
+        match self.get("at") {
+            Some(RowField::Integer(at)) => Timestamp(at),
+            _ => Timestamp(0),
+        }
+    }
+
     /// Since when it is stale.
     pub fn stale(&self) -> Option<Timestamp> {
         match self.get("stale") {
@@ -132,7 +140,7 @@ impl<'a> Row<'a> {
             kind: self.kind,
             name,
             fields,
-            at: Timestamp(self.value("at").and_then(|at| at.as_i64()).unwrap_or(0)),
+            at: self.at(),
             by: self.value("by").and_then(|by| serde_json::from_value(by).ok()).unwrap_or_default(),
             stale: self.stale(),
             ids: Vec::new(),

@@ -103,8 +103,8 @@ impl App {
         let (worktree, cwd) = (&*request.worktree, &*request.cwd);
         let from = Standpoint { host, worktree, cwd };
         let view = InScope { index, scope: &request.scope, newest: Cell::default(), from };
-        let mut new_id = || EntryId::new(now, host.random()).to_string();
-        let mut planned = actions::plan(&request.actions, &view, bounds, &mut new_id)?;
+        let mut ids = EntryId::ascending(now, host.random());
+        let mut planned = actions::plan(&request.actions, &view, bounds, &mut || ids().to_string())?;
         if !(request.even_so && actor == Actor::Person) {
             planned.mistakes.extend(secrets_in(&request.actions));
         }
