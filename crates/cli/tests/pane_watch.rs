@@ -154,6 +154,22 @@ fn the_role_moves_on_when_its_holder_is_killed() {
     assert_eq!(noted.count(), rounds(5, 100), "{journal}");
 }
 
+/// An `open` that waits for its agent watches the others meanwhile.
+#[test]
+fn who_waits_for_an_agent_to_start_watches() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_BLANK", "8")]);
+    assert_eq!(world.run(&["open", "claude", "--name", "Falcon"]).code, 0);
+    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+    let mut open = world.command(&["open", "claude", "--name", "Raven"]);
+    let mut open = open.stdout(Stdio::null()).spawn().unwrap();
+    until("the second pane", || world.panes().len(), |panes| *panes == 2);
+    world.tmux(&["send-keys", "-t", &pane, "-l", "limit"]);
+    world.tmux(&["send-keys", "-t", &pane, "Enter"]);
+    assert!(open.wait().unwrap().success());
+    let journal = world.run(&["journal", "tail"]).stdout;
+    assert!(journal.contains("Falcon is limit"), "{journal}");
+}
+
 /// What was kept for reviewers, all of it.
 fn kept(world: &PaneWorld) -> String {
     let dir = std::fs::read_dir(world.data().join("kept")).into_iter().flatten().flatten();

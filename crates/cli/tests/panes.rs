@@ -39,6 +39,30 @@ fn an_agent_is_opened_and_seen_and_closed() {
     assert_eq!(again.code, 1, "{again}");
 }
 
+/// Who closes an agent sees what there is of its work, committed or not.
+#[test]
+fn what_was_done_is_told_at_its_end() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
+    let write = |text: &str| std::fs::write(world.project().join("a.txt"), text).unwrap();
+    let commit = || {
+        world.world.git(&["add", "."]);
+        world.world.git(&["commit", "-q", "-m", "a"]);
+    };
+    write("one\n");
+    commit();
+    assert_eq!(world.run(&["open", "2", "claude", "--name", "Falcon"]).code, 0);
+    write("two\nthree\n");
+    commit();
+    std::fs::write(world.project().join("new.txt"), "four\n").unwrap();
+    let closed = world.run(&["pane", "close", "Falcon"]);
+    assert!(closed.stdout.contains("Not committed there: new.txt (new)\n"), "{closed}");
+    assert!(closed.stdout.contains("Changed there since it was opened: +3 -1 lines (git -C "), "{closed}");
+    let closed = world.run(&["pane", "close", "Falcon2", "--json"]);
+    let closed: serde_json::Value = serde_json::from_str(&closed.stdout).unwrap();
+    let diff = closed["items"][0]["diff"].as_str().unwrap();
+    assert!(diff.contains("-one") && diff.contains("+two") && diff.contains("+four"), "{diff}");
+}
+
 #[test]
 fn a_prompt_is_seen_to_arrive_and_its_environment_is_its_own() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_WORK", "3"), ("SECRET_KEY", "kept")]);

@@ -35,6 +35,7 @@ use super::with;
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
+use crate::panes::background;
 use crate::panes::launch::Launch;
 use crate::person;
 use crate::world::Opened;
@@ -116,6 +117,8 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         let wanted = Wanted { cli, by, name, prompt: &prompt, arguments: &arguments };
         panes.push(open_one(world, &mut opened, &tmux, &place, &wanted)?);
     }
+    // While it waits here, it looks after the other panes too.
+    background::watch(world);
     let follow = Follow { world, tmux: &tmux, cli, prompt: prompt.as_deref(), trusts: args.trust };
     let mut is_all_well = true;
     let mut items = Vec::new();

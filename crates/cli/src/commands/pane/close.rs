@@ -28,6 +28,9 @@ use crate::world::World;
 const LINES: usize = 5;
 const WIDTH: usize = 200;
 
+/// How many characters of a diff are told as data.
+const DIFF: usize = 256 << 10;
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Which agents
@@ -101,8 +104,11 @@ pub(crate) fn close(
     if let Some(place) = &record {
         opened.app.note_closed(place, &AgentName::from(name.clone()), actor)?;
     }
-    let cwd = pane.record.as_ref().and_then(|record| record.opened.as_ref()).map(|opened| opened.cwd.clone());
+    let begun = pane.record.as_ref().and_then(|record| record.opened.as_ref());
+    let cwd = begun.map(|opened| opened.cwd.clone());
     let cwd = cwd.or_else(|| pane.agent.as_ref().map(|agent| agent.location.cwd.clone())).unwrap_or_default();
+    let base = begun.and_then(|opened| opened.base.as_deref());
+    let diff = base.and_then(|base| consort_host::diff_since(&cwd, base)).unwrap_or_default();
     let changes = Machine::new(&world.paths.data).changes(&cwd);
     let last: Vec<String> = redacted(&ended.last_lines)
         .lines()
@@ -111,13 +117,29 @@ pub(crate) fn close(
         .collect();
     let last = &last[last.len().saturating_sub(LINES)..];
     if !is_json {
-        report(world, &name, &ended, last, &changes, resume.as_deref())?;
+        report(world, &name, &ended, last)?;
+        if !changes.is_empty() {
+            world
+                .out
+                .line(format!("Not committed there: {}", text::first_few(changes.iter().cloned(), 8)))?;
+        }
+        if let Some(base) = base.filter(|_| !diff.is_empty()) {
+            let (added, removed) = lines_of(&diff);
+            let (cwd, base) = (text::shell_quoted(&cwd.to_string_lossy()), &base[..base.len().min(12)]);
+            world.out.line(format!(
+                "Changed there since it was opened: +{added} -{removed} lines (git -C {cwd} diff {base})"
+            ))?;
+        }
+        if let Some(resume) = &resume {
+            world.out.line(format!("Resume it: {resume}"))?;
+        }
     }
+    let diff: String = redacted(&diff).chars().take(DIFF).collect();
     let left: Vec<u32> = ended.left.iter().map(|one| one.process.pid).collect();
     Ok(panes::with_agent(
         pane,
-        json!({ "lines": last, "changes": changes, "resume": resume,
-        "cwd": cwd, "forced": ended.forced, "left": left }),
+        json!({ "lines": last, "changes": changes, "diff": diff,
+        "resume": resume, "cwd": cwd, "forced": ended.forced, "left": left }),
     ))
 }
 
@@ -126,23 +148,20 @@ fn says_something(line: &str) -> bool {
     line.chars().any(char::is_alphanumeric) && !line.starts_with("Pane is dead (")
 }
 
-fn report(
-    world: &World,
-    name: &str,
-    ended: &Ended,
-    last: &[String],
-    changes: &[String],
-    resume: Option<&str>,
-) -> CommandResult {
+/// How many lines a diff adds and removes.
+fn lines_of(diff: &str) -> (usize, usize) {
+    let count = |mark: &str, file: &str| {
+        diff.lines().filter(|line| line.starts_with(mark) && !line.starts_with(file)).count()
+    };
+    (count("+", "+++ "), count("-", "--- "))
+}
+
+fn report(world: &World, name: &str, ended: &Ended, last: &[String]) -> CommandResult {
     let how = match (ended.left.len(), ended.forced) {
         (0, 0) => "Closed".to_owned(),
         (0, forced) => format!("Closed ({} had to be ended by force)", text::count(forced, "process")),
         (left, _) => format!("{} of it cannot be ended. Closed otherwise", text::count(left, "process")),
     };
     world.out.line(format!("{how}: {name}"))?;
-    last.iter().try_for_each(|line| world.out.line(format!("  {line}")))?;
-    if !changes.is_empty() {
-        world.out.line(format!("Not committed there: {}", text::first_few(changes.iter().cloned(), 8)))?;
-    }
-    resume.map_or(Ok(()), |resume| world.out.line(format!("Resume it: {resume}")))
+    last.iter().try_for_each(|line| world.out.line(format!("  {line}")))
 }
