@@ -45,11 +45,11 @@ fn an_idle_composer_is_empty_but_for_drafts() {
     }
     // A prompt that was interrupted before it was answered, or queued, is a draft again.
     expect_test::expect![[r#"
-        claude/idle_typed.ansi: Composer { text: "half typed message", lines: 1 }
-        claude/interrupted.ansi: Composer { text: "please think", lines: 1 }
-        copilot/idle_typed.ansi: Composer { text: "half typed message", lines: 1 }
-        gemini/idle_typed.ansi: Composer { text: "half typed message", lines: 1 }
-        opencode/idle_typed.ansi: Composer { text: "half typed message", lines: 1 }"#]]
+        claude/idle_typed.ansi: Composer { text: "half typed message", lines: 1, hint: "" }
+        claude/interrupted.ansi: Composer { text: "please think", lines: 1, hint: "" }
+        copilot/idle_typed.ansi: Composer { text: "half typed message", lines: 1, hint: "" }
+        gemini/idle_typed.ansi: Composer { text: "half typed message", lines: 1, hint: "" }
+        opencode/idle_typed.ansi: Composer { text: "half typed message", lines: 1, hint: "" }"#]]
     .assert_eq(&drafts.join("\n"));
 }
 

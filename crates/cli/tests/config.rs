@@ -39,6 +39,7 @@ fn the_nearest_tier_wins_and_is_named() {
         messages.retention_days = 30       # how long messages are kept that everyone has read
         monitor.review = asked             # when a finished agent's work is reviewed by a run that only reads: always, for those with a task, or where asked (`open --review`)
         monitor.nudge = false              # type a word into the pane of an agent that has stalled
+        monitor.accept_suggestions = false # let an agent that was opened go on with what its composer suggests, three times at most
         monitor.continue_after_limit = false # type a word into the pane of an agent whose usage limit has ended, so that it goes on
         dispatch.cli =                     # which agent CLI does the work of a run for which none is named; empty: the first that is installed
         dispatch.safety = auto-edit        # how much a run may do by itself for which nothing else is said
@@ -95,6 +96,7 @@ fn the_nearest_tier_wins_and_is_named() {
         messages.retention_days = 30       # default
         monitor.review = asked             # default
         monitor.nudge = false              # default
+        monitor.accept_suggestions = false # default
         monitor.continue_after_limit = false # default
         dispatch.cli =                     # default
         dispatch.safety = auto-edit        # default

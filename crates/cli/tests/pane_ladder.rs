@@ -65,6 +65,17 @@ fn a_stalled_agent_is_nudged_and_then_left_to_the_person() {
     assert!(within_minutes(1, || waiting(&world).is_empty().then_some(())).is_some());
 }
 
+/// What its composer suggests is typed where the person allows it, and only then.
+#[test]
+fn a_suggestion_is_accepted() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
+    world.run(&["open", "claude", "--name", "Falcon", "--prompt", "suggest something"]);
+    let _watch = Watch::start(&world, &["monitor.accept_suggestions=true"]);
+    let submitted =
+        || Some(world.cli.noted()).filter(|noted| noted.contains(&"submitted: run the tests".into()));
+    assert!(within_minutes(2, submitted).is_some(), "{:?}", world.cli.noted());
+}
+
 #[test]
 fn an_agent_goes_on_when_its_limit_has_ended() {
     let reset =

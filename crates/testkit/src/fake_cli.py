@@ -48,7 +48,7 @@ class Screen:
     def __init__(self):
         self.said, self.typed, self.menu, self.until, self.tick = [], "", None, None, 0
         self.deaf = int(os.environ.get("FAKE_DEAF", "0"))
-        self.title = "✳ Claude Code"
+        self.title, self.hint = "✳ Claude Code", ""
 
     def draw(self):
         columns, rows = size()
@@ -66,7 +66,8 @@ class Screen:
                 lines += ["", f"{glyph} Baking… ({self.tick}s · ↓ 10 tokens)"]
             lines += ["", RULE * columns]
             typed = self.typed.split("\n")
-            lines += ["❯ " + typed[0]] + ["  " + more for more in typed[1:]]
+            hint = "" if self.typed or self.until else f"\x1b[2m{self.hint}\x1b[0m"
+            lines += ["❯ " + typed[0] + hint] + ["  " + more for more in typed[1:]]
             footer = "⏸ manual mode on · ? for shortcuts"
             lines += [RULE * columns, "  " + footer + (" · esc to interrupt" if self.until else "")]
         out = "\x1b[H\x1b[2J" + "\r\n".join(line[:columns] for line in lines[-rows:])
@@ -94,6 +95,7 @@ class Screen:
         heard = hook("UserPromptSubmit", prompt=text)
         if heard:
             note("heard: " + heard.replace("\n", " "))
+        self.hint = "run the tests" if "suggest" in text else ""
         if text == "deaf":
             self.deaf = 2
         if text.startswith("run "):

@@ -3,6 +3,8 @@
 
 use consort_core::Timestamp;
 use consort_core::messages::WakeCheck;
+use consort_core::monitor::Composer;
+use consort_core::monitor::Pace;
 use consort_core::monitor::PaneState;
 use consort_core::monitor::Purpose;
 use consort_host::env;
@@ -23,6 +25,9 @@ const NATIVE: i64 = 5 * Timestamp::SECOND;
 /// How long nothing is typed after something was.
 const AGAIN: i64 = 20 * Timestamp::SECOND;
 
+/// How many suggestions of an agent are accepted.
+const MOST_ACCEPTED: u32 = 3;
+
 /// What is to be typed into which pane, by its key.
 pub(super) type Due = Vec<(String, Typeable)>;
 
@@ -36,12 +41,35 @@ impl Watcher<'_> {
         }
         let mut due = self.follow_stalls(opened)?;
         due.extend(self.continue_after_limits(opened));
+        due.extend(self.accept_suggestions(opened));
         if is_on(opened, "messages.type_into_panes") {
             due.extend(self.wake_by_mail(opened)?);
         }
         self.type_all(opened, due);
         notify::tell(&mut opened.app, &opened.data, &opened.config)?;
         self.free_stuck(opened)
+    }
+
+    /// Those whom we opened and whose composer suggests what to say next, where the person allows
+    /// it. It is typed like any text: so it is seen before Enter.
+    fn accept_suggestions(&mut self, opened: &Opened) -> Due {
+        let (now, mut due) = (self.now(), Due::new());
+        if !is_on(opened, "monitor.accept_suggestions") {
+            return due;
+        }
+        for (key, pane) in self.panes_mut() {
+            let rests = pane.watched.state == PaneState::Suggestion && is_idle(pane);
+            let is_due = rests && pane.watched.unchanged(now) >= Pace::Suggesting.interval().1;
+            if !is_due || pane.accepted == MOST_ACCEPTED || pane.typed.rested(now) < AGAIN {
+                continue;
+            }
+            let suggestion = pane.look.composer.as_ref().and_then(Composer::suggestion);
+            if let Some(text) = suggestion.filter(|_| pane.subject.opener().is_some()) {
+                due.push((key.clone(), Typeable { purpose: Purpose::Prompt, text: text.to_owned() }));
+                pane.accepted += 1;
+            }
+        }
+        due
     }
 
     /// Those who are idle and have mail that nothing else brings them.

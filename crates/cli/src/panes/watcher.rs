@@ -76,6 +76,8 @@ pub(crate) struct WatchedPane {
     pub(super) diagnosis: Option<String>,
     /// Since when there is mail that its agent has not heard of.
     pub(super) mail_since: Option<Timestamp>,
+    /// How many of its suggestions were accepted.
+    pub(super) accepted: u32,
     pub(super) typed: Typed,
 }
 
@@ -239,6 +241,7 @@ impl<'w> Watcher<'w> {
                     effort: 0,
                     diagnosis: None,
                     mail_since: None,
+                    accepted: 0,
                     typed: Typed::default(),
                 };
                 self.panes.insert(key.clone(), pane);

@@ -214,6 +214,12 @@ pub const KEYS: &[Key] = &[
         about: "type a word into the pane of an agent that has stalled",
     },
     Key {
+        name: "monitor.accept_suggestions",
+        kind: ValueKind::Flag,
+        for_hooks: false,
+        about: "let an agent that was opened go on with what its composer suggests, three times at most",
+    },
+    Key {
         name: "monitor.continue_after_limit",
         kind: ValueKind::Flag,
         for_hooks: false,

@@ -102,9 +102,13 @@ fn strictness(key: &str, value: &str) -> i64 {
         // Longer is stricter.
         ("claims.contest_seconds" | "claims.auto_minutes", number) => number.parse().unwrap_or(0),
         ("privacy.store_prompts" | "privacy.store_commands", value) => i64::from(flag(value) == Some(false)),
-        ("messages.type_into_panes" | "monitor.nudge" | "monitor.continue_after_limit", value) => {
-            i64::from(flag(value) == Some(false))
-        }
+        (
+            "messages.type_into_panes"
+            | "monitor.nudge"
+            | "monitor.accept_suggestions"
+            | "monitor.continue_after_limit",
+            value,
+        ) => i64::from(flag(value) == Some(false)),
         ("dispatch.safety" | "dispatch.agents", value) => {
             Safety::named(value).map_or(0, |safety| -(safety as i64))
         }

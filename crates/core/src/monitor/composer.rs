@@ -15,6 +15,8 @@ const PASTED: [&str; 4] = ["[Pasted ", "[pasted ", "[paste ", "[Paste "];
 pub struct Composer {
     text: String,
     lines: usize,
+    /// What it shows dimly while nothing is typed.
+    hint: String,
 }
 
 /// What a composer holds, as seen by who wants to type.
@@ -37,17 +39,27 @@ impl Composer {
             ComposerShape::Box => in_box(rows)?,
             ComposerShape::Prompt => after_prompt(rows, signature)?,
         };
-        let mut typed: Vec<&str> = inside.iter().map(|row| row.bright.trim()).collect();
-        if let Some(first) = typed.first_mut() {
-            let bare = signature.prompt.iter().find_map(|prompt| first.strip_prefix(prompt.as_str()));
-            *first = bare.unwrap_or(first).trim_start();
-        }
-        typed.retain(|line| !line.is_empty());
-        let is_placeholder = |line: &&str| signature.placeholders.iter().any(|known| line.contains(known));
-        if typed.len() == 1 && typed.iter().all(is_placeholder) {
-            typed.clear();
-        }
-        Some(Self { lines: typed.len(), text: typed.join("\n") })
+        let written = |shown: fn(&Row) -> &str| {
+            let mut lines: Vec<&str> = inside.iter().map(|row| shown(row).trim()).collect();
+            if let Some(first) = lines.first_mut() {
+                let bare = signature.prompt.iter().find_map(|prompt| first.strip_prefix(prompt.as_str()));
+                *first = bare.unwrap_or(first).trim_start();
+            }
+            lines.retain(|line| !line.is_empty());
+            let is_known = |line: &&str| signature.placeholders.iter().any(|known| line.contains(known));
+            if lines.len() == 1 && lines.iter().all(is_known) {
+                lines.clear();
+            }
+            lines
+        };
+        let typed = written(|row| &row.bright);
+        let hint = if typed.is_empty() { written(|row| &row.text).join(" ") } else { String::new() };
+        Some(Self { lines: typed.len(), text: typed.join("\n"), hint })
+    }
+
+    /// What it suggests to say next.
+    pub fn suggestion(&self) -> Option<&str> {
+        Some(self.hint.as_str()).filter(|hint| !hint.is_empty())
     }
 
     /// What it holds, for who wants to type `text`.
