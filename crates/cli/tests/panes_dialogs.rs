@@ -1,6 +1,7 @@
 //! What the real CLIs ask in real panes, and how they end: start-up dialogs, questions, plans,
 //! background work and exits, with a scripted model.
 
+use consort_testkit::PaneWorld;
 use consort_testkit::RealAgent;
 use consort_testkit::Step;
 use consort_testkit::StubModel;
@@ -287,4 +288,108 @@ fn pi_asks_for_trust() {
 #[test]
 fn copilot_asks_for_trust() {
     trust_is_asked("copilot");
+}
+
+/// What a CLI asks at its start besides trust is shown with its options, and no key is pressed.
+fn is_asked_at_start(
+    cli: &'static str,
+    prepare: impl Fn(&PaneWorld),
+    own: &[&str],
+    asks: &str,
+) -> (PaneWorld, StubModel) {
+    let model = StubModel::start([]);
+    let world = world_of(cli, &model).with("IS_SANDBOX", "1");
+    prepare(&world);
+    let asked = world.run(&[&["open", cli, "--name", "Falcon", "--trust", "--"], own].concat());
+    let screen = || world.run(&["pane", "screen", "Falcon"]).stdout;
+    assert!(asked.code == 1 && asked.stdout.contains("waits for you"), "{cli}: {asked}\n{}", screen());
+    assert!(screen().contains(asks), "{cli}: {}", screen());
+    assert_eq!(world.panes()[0]["state"], "dialog", "{cli}: {}", screen());
+    let waiting: Value = serde_json::from_str(&world.run(&["waiting", "--json"]).stdout).unwrap();
+    let item = &waiting["items"][0];
+    assert_eq!(item["why"], "dialog", "{cli}: {waiting}");
+    let options = item["options"].as_array().unwrap();
+    assert!(options.len() > 1, "{cli}: {item}\n{}", screen());
+    (world, model)
+}
+
+/// Changes what Claude Code knows of its user.
+fn with_claude_state(world: &PaneWorld, change: impl Fn(&mut Value)) {
+    let file = world.world.home().join(".claude.json");
+    let mut state: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    change(&mut state);
+    std::fs::write(file, state.to_string()).unwrap();
+}
+
+#[test]
+fn claude_asks_for_a_theme() {
+    let prepare = |world: &PaneWorld| {
+        with_claude_state(world, |state| {
+            state["hasCompletedOnboarding"] = false.into();
+            state["theme"] = Value::Null;
+        });
+    };
+    let (world, _model) = is_asked_at_start("claude", prepare, &[], "text style");
+    // What follows is to be read, and Enter to be pressed by who has read it.
+    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+    world.tmux(&["send-keys", "-t", &pane, "Enter"]);
+    let screen = || world.run(&["pane", "screen", "Falcon"]).stdout;
+    until("the notes", screen, |screen| screen.contains("Press Enter to continue"));
+    until("a dialog", || world.panes()[0]["state"].clone(), |state| *state == "dialog");
+}
+
+#[test]
+fn claude_asks_about_a_key() {
+    let prepare = |world: &PaneWorld| {
+        with_claude_state(world, |state| state["customApiKeyResponses"] = Value::Null);
+    };
+    is_asked_at_start("claude", prepare, &[], "API key");
+}
+
+#[test]
+fn claude_asks_about_servers_of_the_repository() {
+    let prepare = |world: &PaneWorld| {
+        let servers = json!({ "mcpServers": { "other": { "command": "true" } } });
+        std::fs::write(world.project().join(".mcp.json"), servers.to_string()).unwrap();
+    };
+    is_asked_at_start("claude", prepare, &[], "MCP server");
+}
+
+#[test]
+fn claude_asks_before_it_asks_no_more() {
+    is_asked_at_start("claude", |_| (), &["--dangerously-skip-permissions"], "Bypass Permissions");
+}
+
+#[test]
+fn codex_asks_whether_to_update() {
+    let prepare = |world: &PaneWorld| {
+        let dir = RealAgent::Codex.config_dir(&world.world);
+        let config = std::fs::read_to_string(dir.join("config.toml")).unwrap();
+        std::fs::write(dir.join("config.toml"), config.replace("check_for_update_on_startup = false\n", ""))
+            .unwrap();
+        let version = json!({ "latest_version": "99.0.0", "last_checked_at": "2099-01-01T00:00:00Z" });
+        std::fs::write(dir.join("version.json"), version.to_string()).unwrap();
+    };
+    is_asked_at_start("codex", prepare, &[], "Update");
+}
+
+#[test]
+fn codex_asks_for_a_login() {
+    let prepare = |world: &PaneWorld| {
+        let file = RealAgent::Codex.config_dir(&world.world).join("config.toml");
+        let config = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(file, config.replace("model_provider = \"stub\"\n", "")).unwrap();
+    };
+    is_asked_at_start("codex", prepare, &[], "Sign in");
+}
+
+#[test]
+fn gemini_asks_for_a_login() {
+    let prepare = |world: &PaneWorld| {
+        let file = RealAgent::Gemini.config_dir(&world.world).join("settings.json");
+        let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        settings["security"] = json!({});
+        std::fs::write(file, settings.to_string()).unwrap();
+    };
+    is_asked_at_start("gemini", prepare, &[], "authenticate");
 }
