@@ -216,7 +216,7 @@ impl<'a> Payload<'a> {
     /// The tool that is used, and on what.
     pub(crate) fn tool(&mut self, tools: &Tools) -> Option<ToolUse> {
         let name = self.tool_name()?;
-        let input = self.tool_input.0.take().or(self.tool_input_too.0.take()).unwrap_or_default();
+        let input = *self.tool_input.0.take().or(self.tool_input_too.0.take()).unwrap_or_default();
         let paths =
             [input.file_path, input.file_path_too, input.absolute_path, input.notebook_path, input.path];
         let mut paths = paths.into_iter().filter_map(|path| path.0).map(PathBuf::from).collect::<Vec<_>>();
@@ -342,8 +342,8 @@ pub(crate) fn without_lone_surrogates(payload: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// An object where there is one, or text that is one or stands for one; anything
-/// else counts as absent.
-struct Object<T>(Option<T>);
+/// else counts as absent. Boxed, or reading a payload would take pages of stack.
+struct Object<T>(Option<Box<T>>);
 
 impl<T> Default for Object<T> {
     fn default() -> Self {
@@ -363,11 +363,11 @@ impl<'de, T: DeserializeOwned + OfText> Deserialize<'de> for Object<T> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(|object| Object(Some(object)))
+                T::deserialize(MapAccessDeserializer::new(map)).map(|object| Object(Some(Box::new(object))))
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Object<T>, E> {
-                Ok(Object(serde_json::from_str(text).ok().or_else(|| T::of_text(text))))
+                Ok(Object(serde_json::from_str(text).ok().or_else(|| T::of_text(text)).map(Box::new)))
             }
 
             fn visit_bool<E>(self, _: bool) -> Result<Object<T>, E> {

@@ -81,9 +81,8 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     {
         log(&format!("{kind} {event}: {}", chain(error.as_ref())));
     }
-    // Leaves without closing the store: there is nothing to flush, and the
-    // last connection to close would run the checkpoint.
-    std::process::exit(0);
+    // Leaves without closing the store: the last connection to close would run the checkpoint.
+    hook_deadline::leave();
 }
 
 /// Whether the user's own settings have our hooks too: then each event comes twice,

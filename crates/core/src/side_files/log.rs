@@ -23,11 +23,14 @@ use crate::knowledge::KeptCommand;
 use crate::presence::SessionId;
 use crate::presence::Subagent;
 
-/// A longer log is written again.
-const LONGEST: u64 = 48 << 10;
+/// A longer log is written again, at most half as long: every hook reads all of it.
+const LONGEST: u64 = 24 << 10;
 
-/// How many lines of a kind are kept then.
-const KEPT: usize = 64;
+/// How many lines of a kind are kept then, if they are short enough.
+const KEPT: [usize; 4] = [256, 128, 64, 32];
+
+/// How many files are known as they were seen.
+const SEEN: usize = 64;
 
 /// Not every CLI tells the end of a command that it runs in the background: after so long it
 /// does not count.
@@ -177,7 +180,7 @@ impl Log {
     pub(crate) fn seen(&self) -> Vec<ReadStamp> {
         let mut seen: Vec<ReadStamp> = Vec::new();
         for sight in self.lines("seen").rev().filter_map(read_seen) {
-            if seen.len() == KEPT {
+            if seen.len() == SEEN {
                 break;
             }
             if seen.iter().all(|newer| newer.path != sight.path) {
@@ -244,10 +247,22 @@ impl Log {
 
     /// What still counts.
     fn shortened(&self) -> String {
+        let mut text = String::new();
+        for most in KEPT {
+            text = self.with_last(most);
+            if text.len() as u64 <= LONGEST / 2 {
+                break;
+            }
+        }
+        text
+    }
+
+    /// The same with so many lines of each kind.
+    fn with_last(&self, most: usize) -> String {
         let mut text = self.trail().map(|trail| trail.render()).unwrap_or_default();
         for tag in ["shown", "introduced", "told", "met", "ended", "ran"] {
             let lines: Vec<&str> = self.lines(tag).collect();
-            for line in &lines[lines.len().saturating_sub(4 * KEPT)..] {
+            for line in &lines[lines.len().saturating_sub(most)..] {
                 text.push_str(&format!("{tag}\t{line}\n"));
             }
         }
@@ -257,7 +272,7 @@ impl Log {
         let subagents = self.subagents();
         let subagents =
             subagents.iter().map(|one| Line::Subagent(serde_json::to_string(one).unwrap_or_default()));
-        let seen = self.seen().into_iter().rev().map(Line::Seen);
+        let seen = self.seen().into_iter().take(most).rev().map(Line::Seen);
         later.chain(begun).chain(subagents).chain(seen).for_each(|line| text += &line.render());
         text
     }
@@ -296,4 +311,26 @@ fn read_seen(line: &str) -> Option<ReadStamp> {
     let at = Timestamp(cells.next()?.parse().ok()?);
     // A path that is not text keeps its lossy spelling, which is nobody's.
     Some(ReadStamp { path: unescaped(cells.next()?).into_owned().into(), at, stamp })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_is_written_again_has_room_for_more() {
+        let mut text = "of\tp\ts1\t/shop\n".to_owned();
+        for n in 0..1_000 {
+            text += &Line::Told(n).render();
+            text += &Line::Ran { failed: false, text: format!("{n} {}", "long ".repeat(40)) }.render();
+            let (path, stamp) = (format!("/shop/src/module-{n}.rs").into(), Stamp { changed: 1, size: 2 });
+            text += &Line::Seen(ReadStamp { path, at: Timestamp(n as i64), stamp }).render();
+        }
+        let again = Log(Log(text).shortened());
+        assert!(again.0.len() as u64 <= LONGEST / 2, "{}", again.0.len());
+        assert!(again.has(&Line::Told(999)), "the last are kept");
+        assert_eq!(again.seen()[0].path, std::path::Path::new("/shop/src/module-999.rs"));
+        assert_eq!(again.ran().len(), 32);
+        assert!(again.trail().is_some());
+    }
 }
