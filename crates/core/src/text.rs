@@ -194,7 +194,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .map(|candidate| (distance(&word, &candidate.to_lowercase()), candidate))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, candidate)| *distance * 3 <= candidate.chars().count().max(3))
+        // Of a word of one letter nothing would be left.
+        .filter(|(distance, candidate)| {
+            let length = candidate.chars().count();
+            *distance * 3 <= length.max(3) && *distance < length
+        })
         .map(|(_, candidate)| candidate)
 }
 

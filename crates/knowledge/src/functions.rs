@@ -108,7 +108,7 @@ impl HostFunctions for KnowledgeFunctions<'_> {
             "get-relationships-from" => self.links(&text(0)?, |link, name| link.text("from") == name),
             "get-relationships-to" => self.links(&text(0)?, |link, name| link.text("to") == name),
             "get-neighbours" => self.neighbours(&text(0)?),
-            "get-related-files" => self.related_files(&text(0)?),
+            "get-related-files" => self.related_files(&text(0)?, meter),
             "about-file" => Ok(self.list(&self.told(self.index.about_file(self.scope, &text(0)?))?)),
             "search-knowledge" => {
                 let found = self.told(self.index.search(Some(self.scope), &text(0)?, number(1).min(200)))?;
@@ -127,7 +127,7 @@ impl HostFunctions for KnowledgeFunctions<'_> {
                 let singular = kind.strip_suffix('s').unwrap_or(&kind);
                 let kind = Kind::named(singular).ok_or_else(|| {
                     Error::new(format!("there is no kind `{kind}`"))
-                        .hint("principle, pattern, decision, file")
+                        .hint(Kind::ALL.map(Kind::as_str).join(", "))
                 })?;
                 let names = self.told(self.index.names(self.scope, kind))?;
                 meter.cells(names.len())?;
@@ -182,6 +182,21 @@ impl KnowledgeFunctions<'_> {
         }
     }
 
+    /// Notes what is like a name, where nothing goes by it.
+    fn note_unknown(&self, name: &str) -> Result<(), Error> {
+        if !self.entities(name)?.is_empty() {
+            return Ok(());
+        }
+        let mut names = Vec::new();
+        for kind in Kind::NAMED {
+            names.extend(self.told(self.index.names(self.scope, kind))?);
+        }
+        let near = notes::did_you_mean(name, names.iter().take(MOST_COMPARED).map(String::as_str));
+        let note = near.map(|near| format!("nothing is called {name:?}; {near}"));
+        self.notes.borrow_mut().extend(note);
+        Ok(())
+    }
+
     fn entities(&self, name: &str) -> Result<Vec<Known>, Error> {
         let mut found = Vec::new();
         for kind in Kind::NAMED {
@@ -221,6 +236,9 @@ impl KnowledgeFunctions<'_> {
 
     fn links(&self, name: &str, is_meant: impl Fn(&Known, &str) -> bool) -> Called {
         let links = self.told(self.index.links(self.scope, name))?;
+        if links.is_empty() {
+            self.note_unknown(name)?;
+        }
         Ok(Value::list(
             links.iter().filter(|link| is_meant(link, name)).map(|link| self.shown(link)).collect(),
         ))
@@ -231,6 +249,9 @@ impl KnowledgeFunctions<'_> {
         for link in self.told(self.index.links(self.scope, name))? {
             names.extend(["from", "to"].map(|end| link.text(end).to_owned()));
         }
+        if names.is_empty() {
+            self.note_unknown(name)?;
+        }
         names.remove(name);
         let mut found = Vec::new();
         for name in names {
@@ -239,22 +260,32 @@ impl KnowledgeFunctions<'_> {
         Ok(self.list(&found))
     }
 
-    fn related_files(&self, path: &str) -> Called {
+    /// The files that a file names as related, that name it, or that a relationship ties to it.
+    fn related_files(&self, path: &str, meter: &mut Meter) -> Called {
         let file = self.told(self.index.known(self.scope, Kind::File, path))?;
-        let mut paths: Vec<String> =
-            file.iter().flat_map(|file| file.texts("related")).map(str::to_owned).collect();
-        for link in self.told(self.index.links(self.scope, path))? {
-            paths.extend(["from", "to"].map(|end| link.text(end).to_owned()));
+        let named: Vec<&str> = file.iter().flat_map(|file| file.texts("related")).collect();
+        let mut tied = BTreeSet::new();
+        let links = self.told(self.index.links(self.scope, path))?;
+        for link in &links {
+            tied.extend(["from", "to"].map(|end| link.text(end)));
+        }
+        if file.is_none() && links.is_empty() {
+            self.note_unknown(path)?;
         }
         let mut found = Vec::new();
-        for other in paths.iter().filter(|other| other.as_str() != path) {
-            match self.told(self.index.known(self.scope, Kind::File, other))? {
-                Some(file) => found.push(self.shown(&file)),
-                // Named, and nothing is known of it.
-                None if file.iter().any(|file| file.texts("related").any(|known| known == other)) => {
-                    found.push(Value::string(other.as_str()));
-                }
-                None => {}
+        let Value::List(all) = self.all(Kind::File, meter)? else { return Ok(Value::Nil) };
+        for other in all.iter() {
+            let own = other.field("path");
+            let own = own.as_str().unwrap_or_default();
+            let names_it = || texts(&other.field("related")).iter().any(|related| related == path);
+            if own != path && (named.contains(&own) || tied.contains(own) || names_it()) {
+                found.push(other.clone());
+            }
+        }
+        // Named, and nothing is known of it.
+        for name in named {
+            if self.told(self.index.known(self.scope, Kind::File, name))?.is_none() {
+                found.push(Value::string(name));
             }
         }
         Ok(Value::list(found))

@@ -12,18 +12,11 @@ use consort_scheme::Form;
 use consort_scheme::Format;
 use consort_scheme::read;
 
-/// What a record has besides the fields of its kind, and what the results of functions
-/// and the options of builtins are called.
+/// What a record has besides the fields of its kind.
+const OF_ALL: &[&str] = &["kind", "name", "by", "agent", "commit", "at", "time", "stale", "weight"];
+
+/// What the results of functions and the options of builtins are called.
 const OTHERS: &[&str] = &[
-    "kind",
-    "name",
-    "by",
-    "agent",
-    "commit",
-    "at",
-    "time",
-    "stale",
-    "weight",
     "field",
     "value",
     "desc",
@@ -34,6 +27,7 @@ const OTHERS: &[&str] = &[
     "patterns",
     "decisions",
     "files",
+    "notes",
     "relationships",
 ];
 
@@ -62,11 +56,14 @@ pub(crate) fn unknown_fields(source: &str) -> Vec<String> {
     forms.iter().for_each(|form| collect(form, &mut keys, &mut made));
     let fields = || Kind::ALL.iter().flat_map(|kind| kind.fields()).map(|field| field.name);
     let is_known = |key: &str| {
-        OTHERS.contains(&key) || Kind::ALL.iter().any(|kind| kind.field(key).is_some()) || made.contains(key)
+        OF_ALL.contains(&key)
+            || OTHERS.contains(&key)
+            || Kind::ALL.iter().any(|kind| kind.field(key).is_some())
+            || made.contains(key)
     };
     let unknown = keys.iter().filter(|key| !is_known(key));
     let note = |key: &String| {
-        let near = text::nearest(key, fields().chain(OTHERS.iter().copied()))?;
+        let near = text::nearest(key, fields().chain(OF_ALL.iter().copied()))?;
         Some(format!("no record has a field :{key}; did you mean :{near}?"))
     };
     unknown.filter_map(note).collect()
@@ -99,6 +96,7 @@ mod tests {
     fn a_slip_in_a_field_is_told_and_an_own_key_is_not() {
         let notes = unknown_fields("(filter (lambda (p) (> (@ p :confidance) 0.8)) (get-principles))");
         assert_eq!(notes, ["no record has a field :confidance; did you mean :confidence?"]);
+        assert_eq!(unknown_fields("(@ p :descr)"), ["no record has a field :descr; did you mean :desc?"]);
         for fine in ["(map :name xs)", "(@ (dict :tag 1) :tag)", "(sort-by :impact xs :desc)", "(@ p :zebra)"]
         {
             assert_eq!(unknown_fields(fine), Vec::<String>::new(), "{fine}");

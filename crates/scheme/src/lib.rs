@@ -25,7 +25,8 @@
 //!   `nil`; an order with `nil` (`(> nil 1)`) does not hold.
 //! - `equal?`, `eqv?`, `eq?` and `=` are one: by content, numbers by value
 //!   (`(equal? 1 1.0)`), symbols like strings (`(equal? 'a "a")`).
-//! - There are lists, but no pairs: `(a . b)` stands only among parameters, and `(cons a b)` is `(a b)`.
+//! - A pair is a list of two whose `cdr` is the second itself: `(cons 'a 1)` is printed as `(a 1)`,
+//!   and its `cdr` and its `cadr` are both 1.
 //! - Whole numbers that overflow become floats, and so does a quotient that is
 //!   not whole.
 //! - A `lambda` of a `letrec` or of inner `define`s may use its neighbours and

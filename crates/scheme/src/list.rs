@@ -29,6 +29,8 @@ struct Run {
 enum Values {
     One(Value),
     Many(Vec<Value>),
+    /// A list of two, whose rest is the second itself.
+    Pair([Value; 2]),
 }
 
 impl List {
@@ -97,6 +99,19 @@ impl List {
         Self::run(Values::One(value), rest)
     }
 
+    /// A pair: a list of the two, but for [`Self::rest_of_pair`].
+    pub fn pair(first: Value, second: Value) -> Self {
+        Self::run(Values::Pair([first, second]), Self::new())
+    }
+
+    /// What follows the first of a pair.
+    pub fn rest_of_pair(&self) -> Option<&Value> {
+        match self.run.as_deref().map(|run| &run.values) {
+            Some(Values::Pair([_, second])) if self.offset == 0 => Some(second),
+            _ => None,
+        }
+    }
+
     /// `values` before `rest`.
     pub fn with_rest(values: Vec<Value>, rest: Self) -> Self {
         if values.is_empty() {
@@ -147,6 +162,7 @@ impl Values {
         match self {
             Self::One(value) => slice::from_ref(value),
             Self::Many(values) => values,
+            Self::Pair(values) => values,
         }
     }
 }

@@ -188,3 +188,48 @@ fn the_most_recent_comes_first_within_a_batch_too() {
     assert_eq!(ask(&world, "(map :name (recent 2))"), r#"("k" "a")"#);
     assert_eq!(ask(&world, "(recent 0)"), "()");
 }
+
+/// A pair is a list of two whose `cdr` is its second, as association lists want it.
+#[test]
+fn pairs_are_taken_apart_as_they_were_made() {
+    let world = world();
+    for (asked, answered) in [
+        ("(cdr (cons \"a\" 3))", "3"),
+        ("(cadr (cons \"a\" 3))", "3"),
+        ("(cdr (assoc \"b\" '((\"a\" . 1) (\"b\" . 2))))", "2"),
+        ("(cdr (cdr (cons 1 (cons 2 3))))", "3"),
+        ("(cdr (list \"a\" 3))", "(3)"),
+        ("(cdr (cons \"a\" (list 1 2)))", "(1 2)"),
+        ("(map cdr (count-by odd? (list 1 2 3)))", "(2 1)"),
+        ("(format \"~a: ~a\" (car (cons 1 2)) (cdr (cons 1 2)))", "\"1: 2\""),
+        ("(@ (list (cons \"a\" 3)) \"a\")", "3"),
+    ] {
+        assert_eq!(ask(&world, asked), answered, "{asked}");
+    }
+    assert!(ask(&world, "'(1 . 2 3)").contains("a dot stands only in a pair"));
+}
+
+/// Files are related both ways, and a name that is nobody's is told from one without links.
+#[test]
+fn files_are_related_both_ways() {
+    let world = world();
+    for file in ["one.rs", "two.rs"] {
+        fs::write(world.project().join(file), "x\n").unwrap();
+    }
+    let file = |path: &str, related: &[&str]| {
+        let fields = json!({ "path": path, "summary": "s", "relatedFiles": related });
+        json!(["record-file-understanding", fields])
+    };
+    act(&world, None, &json!([file("one.rs", &["two.rs", "three.rs"]), file("two.rs", &[])]));
+    assert_eq!(ask(&world, "(map :path (get-related-files \"two.rs\"))"), r#"("one.rs")"#);
+    let both = ask(&world, "(get-related-files \"one.rs\")");
+    assert!(both.contains("two.rs") && both.contains("\"three.rs\""), "{both}");
+    for asked in
+        ["(get-related-files \"two.r\")", "(get-neighbours \"two.r\")", "(get-relationships-to \"two.r\")"]
+    {
+        let told = ask(&world, asked);
+        assert!(told.contains("nothing is called \"two.r\"; did you mean \"two.rs\"?"), "{asked}: {told}");
+    }
+    let first = "(first (get-files))";
+    assert_eq!(ask(&world, &format!("(@ {first} :summary)")), "\"s\"");
+}

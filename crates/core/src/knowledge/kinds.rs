@@ -59,11 +59,12 @@ const fn known_as(name: &'static str, aliases: &'static [&'static str]) -> Field
 }
 
 const CONFIDENCE: Field = field("confidence", FieldType::Number(0.0, 1.0));
+const DESCRIPTION: Field = Field { aliases: &["desc"], ..field("description", FieldType::Text) };
 
 /// The first field of each is what it is known by; the second what it is about.
 const PRINCIPLE: &[Field] = &[
     required("name", FieldType::Text),
-    field("description", FieldType::Text),
+    DESCRIPTION,
     CONFIDENCE,
     place("locations", FieldType::Texts),
     field("evidence", FieldType::Texts),
@@ -74,7 +75,7 @@ const PRINCIPLE: &[Field] = &[
 
 const PATTERN: &[Field] = &[
     required("name", FieldType::Text),
-    field("description", FieldType::Text),
+    DESCRIPTION,
     required("type", FieldType::Text),
     CONFIDENCE,
     place("location", FieldType::Text),
@@ -84,7 +85,7 @@ const PATTERN: &[Field] = &[
 
 const DECISION: &[Field] = &[
     required("name", FieldType::Text),
-    field("description", FieldType::Text),
+    DESCRIPTION,
     field("rationale", FieldType::Text),
     field("status", FieldType::Choice(&["active", "deprecated", "superseded"])),
     field("impact", FieldType::Number(0.0, 10.0)),
@@ -103,7 +104,7 @@ const FILE: &[Field] = &[
 
 const NOTE: &[Field] = &[
     required("name", FieldType::Text),
-    Field { aliases: &["text", "content"], ..required("description", FieldType::Text) },
+    Field { aliases: &["desc", "text", "content"], ..required("description", FieldType::Text) },
     place("locations", FieldType::Texts),
     known_as("related", &["relatedNotes", "related-notes"]),
     field("tags", FieldType::Texts),
@@ -113,7 +114,7 @@ const RELATIONSHIP: &[Field] = &[
     required("from", FieldType::Text),
     required("to", FieldType::Text),
     required("type", FieldType::Text),
-    field("description", FieldType::Text),
+    DESCRIPTION,
     CONFIDENCE,
 ];
 

@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Entry] = &[
             (get-decisions-by-status \"active\") (get-relationships-from name) (get-relationships-to name) \
             (get-relationships-by-type t) (get-neighbours name) (get-related-files path) (about-file path) (get-stale) \
             (get-current xs: not stale) (recent n) (history name) (as-of \"2026-11-01\" (lambda () …))\n\
-            (@ r :field), (map :name xs), ->>, filter, sort-by, group-by: ((key item …) …), take, dict, format and R7RS, without characters and several values. Definitions stay. \
+            (@ r :field), (map :name xs), ->>, filter, sort-by, group-by: ((key item …) …), take, dict, format and R7RS, without characters, output and several values. Definitions stay while you are connected. \
             Ask for the fields you need: (map (lambda (p) (list (@ p :name) (@ p :confidence))) (get-principles))",
         properties: || {
             json!({

@@ -205,9 +205,8 @@ fn count_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Err
         }
         counts[number].1 += 1;
     }
-    let pair = |(key, count)| machine.meter.list(vec![key, Value::Int(count)]);
-    let pairs = counts.into_iter().map(pair).collect::<Result<Vec<_>, _>>()?;
-    machine.meter.list(pairs)
+    let pairs = counts.into_iter().map(|(key, count)| Value::List(List::pair(key, Value::Int(count))));
+    machine.meter.list(pairs.collect())
 }
 
 fn apply(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {

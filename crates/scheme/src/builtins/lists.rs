@@ -19,7 +19,7 @@ const HEAD: usize = 3;
 
 pub(super) static TABLE: &[Builtin] = &[
     plain("list", "(list value ...)", "a list of the values", (0, None), make),
-    plain("cons", "(cons value list)", "the list with the value before it", exactly(2), cons),
+    plain("cons", "(cons value list)", "the list with the value before it, or a pair", exactly(2), cons),
     plain("car", "(car list)", "the first; nil if there is none", exactly(1), first),
     plain("first", "(first list)", "the first; nil if there is none", exactly(1), first),
     plain("second", "(second list)", "the second; nil if there is none", exactly(1), second),
@@ -58,13 +58,18 @@ fn make(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 }
 
 fn cons(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
-    meter.cells(HEAD + 1)?;
-    let rest = match &arguments[1] {
-        Value::List(_) | Value::Nil => list(&arguments[1])?,
-        // A pair to others; here a list of two, which reads the same.
-        other => return meter.list(vec![arguments[0].clone(), other.clone()]),
+    let first = arguments[0].clone();
+    let list = match &arguments[1] {
+        Value::List(_) | Value::Nil => {
+            meter.cells(HEAD + 1)?;
+            List::cons(first, list(&arguments[1])?.clone())
+        }
+        second => {
+            meter.cells(HEAD + 2)?;
+            List::pair(first, second.clone())
+        }
     };
-    meter.shallow(Value::List(List::cons(arguments[0].clone(), rest.clone())))
+    meter.shallow(Value::List(list))
 }
 
 fn nth(arguments: &[Value], index: usize) -> Result<Value, Error> {
@@ -98,7 +103,8 @@ fn last(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 }
 
 fn rest(arguments: &[Value], _: &mut Meter) -> Result<Value, Error> {
-    Ok(Value::List(list(&arguments[0])?.skip(1)))
+    let list = list(&arguments[0])?;
+    Ok(list.rest_of_pair().cloned().unwrap_or_else(|| Value::List(list.skip(1))))
 }
 
 fn after_two(arguments: &[Value], _: &mut Meter) -> Result<Value, Error> {

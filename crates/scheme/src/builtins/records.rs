@@ -40,16 +40,16 @@ fn access(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     Ok(value)
 }
 
-/// What `group-by` has put under a key, where it is asked for as if it were a field.
+/// What `group-by` or `count-by` has put under a key, where it is asked for as if it were a field.
 fn group(value: &Value, key: &Value, meter: &mut Meter) -> Result<Option<Value>, Error> {
     let Value::List(groups) = value else { return Ok(None) };
     for group in groups.iter() {
         let Value::List(members) = group else { return Ok(None) };
-        let mut members = members.iter();
-        if let Some(head) = members.next()
+        if let Some(head) = members.first()
             && equal(head, key, meter)?
         {
-            return meter.list(members.cloned().collect()).map(Some);
+            let rest = members.rest_of_pair().cloned();
+            return Ok(Some(rest.unwrap_or_else(|| Value::List(members.rest()))));
         }
     }
     Ok(None)

@@ -106,12 +106,12 @@ impl Compiler<'_> {
         self.expression(last, tail)
     }
 
-    /// `(@ record :field ...)`. A key that is written out is an operation; one
-    /// that has to be computed is left to the builtin of that name.
+    /// `(@ record :field ...)`. A keyword is an operation; what may be a group's key, or has to
+    /// be computed, is left to the builtin of that name.
     fn access(&mut self, items: &[Datum], at: Position) -> Result<(), Error> {
         let [_, record, keys @ ..] = items else { return Err(malformed("(@ record :field ...)", at)) };
         let keys = match keys {
-            [Datum { form: Form::Keyword(name) | Form::String(name), .. }, keys @ ..] => {
+            [Datum { form: Form::Keyword(name), .. }, keys @ ..] => {
                 self.field_of(record, name)?;
                 keys
             }
@@ -122,7 +122,7 @@ impl Compiler<'_> {
         };
         for key in keys {
             match &key.form {
-                Form::Keyword(name) | Form::String(name) => self.field(name),
+                Form::Keyword(name) => self.field(name),
                 _ => {
                     self.expression(key, Tail::No)?;
                     self.builtin("@", 2, at)?;

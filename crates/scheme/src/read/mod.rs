@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::error::Position;
+use crate::list::List;
 use crate::meter::Limits;
 use crate::value::Value;
 
@@ -63,17 +64,16 @@ impl Datum {
             Form::Float(value) => Value::Float(*value),
             Form::String(text) => Value::String(text.clone()),
             Form::Dot => {
-                return Err(Error::new("there are no pairs, only lists").hint("write (a b)").at(self.at));
+                return Err(Error::new("a dot stands only in a pair").hint("write (a . b)").at(self.at));
             }
             Form::Symbol(name) => Value::Symbol(name.clone()),
             Form::Keyword(name) => Value::Keyword(name.clone()),
-            Form::List(items) | Form::Brackets(items) => {
-                let mut values = Vec::with_capacity(items.len());
-                for item in items.iter() {
-                    values.push(item.to_value()?);
+            Form::List(items) | Form::Brackets(items) => match &items[..] {
+                [first, Self { form: Form::Dot, .. }, second] => {
+                    Value::List(List::pair(first.to_value()?, second.to_value()?))
                 }
-                Value::list(values)
-            }
+                items => Value::list(items.iter().map(Self::to_value).collect::<Result<_, _>>()?),
+            },
         })
     }
 
