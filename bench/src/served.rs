@@ -116,7 +116,7 @@ impl Site {
     fn start(home: &Home) -> Self {
         let serve = home.consort(&[]).get_program().to_string_lossy().into_owned();
         let mut shell = Command::new("sh");
-        shell.args(["-c", "\"$0\" serve --port 0 > serving & echo $!", &serve]);
+        shell.args(["-c", "(sleep 0.2; exec \"$0\" serve --port 0 > serving) & echo $!", &serve]);
         sealed(&mut shell, Path::new("/dev/null"));
         let started = shell.env("CONSORT_HOME", home.dir.path()).stdout(Stdio::piped()).output().unwrap();
         let pid = String::from_utf8(started.stdout).unwrap().trim().parse().unwrap();

@@ -291,12 +291,18 @@ fn copilot_asks_for_trust() {
 }
 
 /// What a CLI asks at its start besides trust is shown with its options, and no key is pressed.
-fn is_asked_at_start(
+fn is_asked_at_start(cli: &'static str, prepare: impl Fn(&PaneWorld), own: &[&str], asks: &str) {
+    is_asked_before(cli, prepare, own, asks, |_| ());
+}
+
+/// The same, and what comes then.
+fn is_asked_before(
     cli: &'static str,
     prepare: impl Fn(&PaneWorld),
     own: &[&str],
     asks: &str,
-) -> (PaneWorld, StubModel) {
+    then: impl Fn(&PaneWorld),
+) {
     let model = StubModel::start([]);
     let world = world_of(cli, &model).with("IS_SANDBOX", "1");
     prepare(&world);
@@ -310,7 +316,9 @@ fn is_asked_at_start(
     assert_eq!(item["why"], "dialog", "{cli}: {waiting}");
     let options = item["options"].as_array().unwrap();
     assert!(options.len() > 1, "{cli}: {item}\n{}", screen());
-    (world, model)
+    then(&world);
+    // Gemini would outlive its terminal.
+    assert_eq!(world.run(&["pane", "close", "Falcon"]).code, 0);
 }
 
 /// Changes what Claude Code knows of its user.
@@ -329,13 +337,15 @@ fn claude_asks_for_a_theme() {
             state["theme"] = Value::Null;
         });
     };
-    let (world, _model) = is_asked_at_start("claude", prepare, &[], "text style");
     // What follows is to be read, and Enter to be pressed by who has read it.
-    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
-    world.tmux(&["send-keys", "-t", &pane, "Enter"]);
-    let screen = || world.run(&["pane", "screen", "Falcon"]).stdout;
-    until("the notes", screen, |screen| screen.contains("Press Enter to continue"));
-    until("a dialog", || world.panes()[0]["state"].clone(), |state| *state == "dialog");
+    let then = |world: &PaneWorld| {
+        let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+        world.tmux(&["send-keys", "-t", &pane, "Enter"]);
+        let screen = || world.run(&["pane", "screen", "Falcon"]).stdout;
+        until("the notes", screen, |screen| screen.contains("Press Enter to continue"));
+        until("a dialog", || world.panes()[0]["state"].clone(), |state| *state == "dialog");
+    };
+    is_asked_before("claude", prepare, &[], "text style", then);
 }
 
 #[test]

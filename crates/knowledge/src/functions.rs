@@ -101,6 +101,7 @@ impl HostFunctions for KnowledgeFunctions<'_> {
                 Ok(self.entities(&text(0)?)?.first().map_or(Value::Nil, |known| self.shown(known)))
             }
             "get-principles-by-tag" => self.those(Kind::Principle, "tags", &text(0)?, meter),
+            "get-notes-by-tag" => self.those(Kind::Note, "tags", &text(0)?, meter),
             "get-patterns-by-tag" => self.those(Kind::Pattern, "tags", &text(0)?, meter),
             "get-patterns-by-type" => self.those(Kind::Pattern, "type", &text(0)?, meter),
             "get-decisions-by-status" => self.by_status(&text(0)?, meter),
@@ -164,7 +165,18 @@ impl KnowledgeFunctions<'_> {
         let known = self.told(self.index.known(self.scope, kind, name))?;
         if known.is_none() {
             let names = self.told(self.index.names(self.scope, kind))?;
-            self.note(kind, "name", name, names.iter().map(String::as_str));
+            // A file by the end of its path, and what is of another kind.
+            let end = format!("/{name}");
+            let file = names.iter().find(|path| kind == Kind::File && path.ends_with(&end));
+            match (file, self.entities(name)?.first()) {
+                (Some(path), _) => {
+                    self.notes.borrow_mut().push(format!("no file is {name:?}; did you mean {path:?}?"));
+                }
+                (None, Some(other)) => {
+                    self.notes.borrow_mut().push(format!("{name:?} is a {}", other.kind.as_str()));
+                }
+                (None, None) => self.note(kind, "name", name, names.iter().map(String::as_str)),
+            }
         }
         Ok(known.as_ref().map_or(Value::Nil, |known| self.shown(known)))
     }

@@ -29,6 +29,7 @@ pub const FUNCTIONS: &[Signature] = &[
     function("get-entity", "(get-entity name)", "one of any kind, or nil", 1, 1),
     function("get-principles-by-tag", "(get-principles-by-tag tag)", "", 1, 1),
     function("get-patterns-by-tag", "(get-patterns-by-tag tag)", "", 1, 1),
+    function("get-notes-by-tag", "(get-notes-by-tag tag)", "", 1, 1),
     function("get-patterns-by-type", "(get-patterns-by-type type)", "", 1, 1),
     function(
         "get-decisions-by-status",

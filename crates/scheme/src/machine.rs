@@ -349,8 +349,13 @@ impl<'a> Machine<'a> {
             .map(|global| &*global.name)
             .chain(self.world.functions().iter().map(|signature| signature.name))
             .chain(builtins::names());
+        let beginning = name.split_inclusive('-').next().filter(|beginning| beginning.len() < name.len());
+        let has_kin = beginning.is_some_and(|beginning| {
+            self.world.functions().iter().any(|one| one.name.starts_with(beginning))
+        });
         match nearest(name, names) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None if has_kin => error.hint("there is no such function"),
             // As tables print what is copied from them.
             None if name.contains(['-', '.', '/', ':']) => {
                 error.hint(format!("a text stands in quotes: \"{name}\""))

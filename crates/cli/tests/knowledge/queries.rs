@@ -233,3 +233,24 @@ fn files_are_related_both_ways() {
     let first = "(first (get-files))";
     assert_eq!(ask(&world, &format!("(@ {first} :summary)")), "\"s\"");
 }
+
+/// What is asked for by half its path, or as another kind than it is, says so.
+#[test]
+fn a_near_miss_is_told() {
+    let world = world();
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    fs::write(world.project().join("src/one.rs"), "x\n").unwrap();
+    act(
+        &world,
+        None,
+        &json!([
+            ["record-file-understanding", { "path": "src/one.rs", "summary": "s" }],
+            ["record-note", { "name": "ask-olga", "description": "d", "tags": ["people"] }],
+        ]),
+    );
+    let told = ask(&world, "(get-file-understanding \"one.rs\")");
+    assert!(told.contains("no file is \"one.rs\"; did you mean \"src/one.rs\"?"), "{told}");
+    assert!(ask(&world, "(get-principle \"ask-olga\")").contains("\"ask-olga\" is a note"));
+    assert_eq!(ask(&world, "(map :name (get-notes-by-tag \"people\"))"), r#"("ask-olga")"#);
+    assert!(ask(&world, "(get-files-by-concept \"x\")").contains("there is no such function"));
+}

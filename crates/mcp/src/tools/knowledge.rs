@@ -37,9 +37,9 @@ pub(super) const TOOLS: &[Entry] = &[
         about: "Ask what earlier sessions learned of this project, in Scheme. Look before you explore.\n\
             (overview) (names kind) (search-knowledge text) (get-principles) (get-patterns) (get-decisions) (get-files) \
             (get-notes) (get-relationships) (get-principle name) (get-pattern name) (get-decision name) (get-file-understanding path) \
-            (get-entity name) (get-principles-by-tag t) (get-patterns-by-tag t) (get-patterns-by-type t) \
+            (get-entity name) (get-principles-by-tag t) (get-patterns-by-tag t) (get-notes-by-tag t) (get-patterns-by-type t) \
             (get-decisions-by-status \"active\") (get-relationships-from name) (get-relationships-to name) \
-            (get-relationships-by-type t) (get-neighbours name) (get-related-files path) (about-file path) (get-stale) \
+            (get-relationships-by-type t) (get-neighbours name) (get-related-files path: records) (about-file path) (get-stale) \
             (get-current xs: not stale) (recent n) (history name) (as-of \"2026-11-01\" (lambda () …))\n\
             (@ r :field), (map :name xs), ->>, filter, sort-by, group-by: ((key item …) …), take, dict, format and R7RS, without characters, output and several values. Definitions stay while you are connected. \
             Ask for the fields you need: (map (lambda (p) (list (@ p :name) (@ p :confidence))) (get-principles))",
