@@ -63,7 +63,8 @@ pub(crate) fn unknown_fields(source: &str) -> Vec<String> {
     };
     let unknown = keys.iter().filter(|key| !is_known(key));
     let note = |key: &String| {
-        let near = text::nearest(key, fields().chain(OF_ALL.iter().copied()))?;
+        let begins = || fields().find(|field| key.len() > 2 && field.starts_with(key.as_str()));
+        let near = text::nearest(key, fields().chain(OF_ALL.iter().copied())).or_else(begins)?;
         Some(format!("no record has a field :{key}; did you mean :{near}?"))
     };
     unknown.filter_map(note).collect()
@@ -96,7 +97,10 @@ mod tests {
     fn a_slip_in_a_field_is_told_and_an_own_key_is_not() {
         let notes = unknown_fields("(filter (lambda (p) (> (@ p :confidance) 0.8)) (get-principles))");
         assert_eq!(notes, ["no record has a field :confidance; did you mean :confidence?"]);
-        assert_eq!(unknown_fields("(@ p :descr)"), ["no record has a field :descr; did you mean :desc?"]);
+        assert_eq!(
+            unknown_fields("(@ p :descr)"),
+            ["no record has a field :descr; did you mean :description?"]
+        );
         for fine in ["(map :name xs)", "(@ (dict :tag 1) :tag)", "(sort-by :impact xs :desc)", "(@ p :zebra)"]
         {
             assert_eq!(unknown_fields(fine), Vec::<String>::new(), "{fine}");

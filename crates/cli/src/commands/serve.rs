@@ -60,8 +60,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let runtime = runtime.map_err(|error| failed("it cannot be begun", &error))?;
     world.save_in_background();
     knowledge::watch::in_background(world);
-    panes::background::watch(world);
+    let watching = panes::background::watch(world);
     let served = runtime.block_on(serve(world, args, tokens));
+    drop(watching);
     world.saved.finish();
     // A listener may be waited for a while longer; nobody hears it.
     runtime.shutdown_background();

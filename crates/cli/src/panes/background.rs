@@ -1,8 +1,9 @@
 //! The watcher beside a server or a screen: in a thread of its own, for as long as that lasts.
 
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::Sender;
+use std::thread::JoinHandle;
 use std::time::Duration;
-
-use consort_core::monitor::PaneViewer as _;
 
 use super::role::Role;
 use super::watcher::TICK;
@@ -11,8 +12,28 @@ use crate::error::CommandError;
 use crate::world::Opened;
 use crate::world::World;
 
-/// Watches while this process lasts, if nobody else does.
-pub(crate) fn watch(world: &World) {
+/// How long the end waits for what is being typed: half a text would stay in a composer.
+const TYPING: Duration = Duration::from_secs(10);
+
+/// A watcher at work; it ends with its owner.
+pub(crate) struct Background {
+    /// Dropped first, which ends the thread.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Watches for as long as what it returns is kept, if nobody else does.
+pub(crate) fn watch(world: &World) -> Background {
+    let (stop, stopped) = std::sync::mpsc::channel();
     let (overrides, cwd) = (world.overrides.clone(), world.cwd.clone());
     let watch = move || {
         let Ok(world) = World::new(overrides) else { return };
@@ -21,15 +42,24 @@ pub(crate) fn watch(world: &World) {
         let (mut role, mut watcher) = (Role::new(&world.paths.data), Watcher::new(&world));
         loop {
             let began = watcher.now();
-            if role.take(began).is_ok() {
+            let has_role = role.take(began).is_ok();
+            if has_role {
                 // A look that failed is made up for by the next one.
                 let _ = look(&mut watcher, &mut opened);
             }
             let took = Duration::from_millis(watcher.now().since(began).unsigned_abs());
-            watcher.tmux.pause(TICK.saturating_sub(took));
+            if stopped.recv_timeout(TICK.saturating_sub(took)) == Err(RecvTimeoutError::Timeout) {
+                continue;
+            }
+            if has_role {
+                watcher.finish_typing(TYPING);
+                opened.app.withdraw_glances();
+            }
+            return;
         }
     };
-    let _ = std::thread::Builder::new().name("watcher".into()).spawn(watch);
+    let thread = std::thread::Builder::new().name("watcher".into()).spawn(watch).ok();
+    Background { stop: Some(stop), thread }
 }
 
 /// Looks once, as the one who has the role.

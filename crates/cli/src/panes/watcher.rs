@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
+use std::time::Instant;
 
 use consort_core::App;
 use consort_core::Timestamp;
@@ -104,6 +105,14 @@ impl<'w> Watcher<'w> {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.machine.now()
+    }
+
+    /// Waits until nothing is being typed, so long at most.
+    pub(super) fn finish_typing(&self, longest: Duration) {
+        let since = Instant::now();
+        while since.elapsed() < longest && self.panes.values().any(|pane| pane.typed.is_typing()) {
+            self.tmux.pause(Duration::from_millis(50));
+        }
     }
 
     /// All panes as they were last seen.

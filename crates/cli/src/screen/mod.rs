@@ -102,7 +102,7 @@ pub(crate) fn show(
     // What is said from here on would lie over the screen.
     output::hush(!how.is_plain);
     knowledge::watch::in_background(world);
-    panes::background::watch(world);
+    let _watching = panes::background::watch(world);
     compare_in_background(world, how.everywhere);
     let gathering = Gathering::begin(world, wakes.clone()).map_err(failed)?;
     let mut door = CommandDoor::new(world, wakes, gathering);

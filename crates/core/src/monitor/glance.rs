@@ -88,4 +88,9 @@ impl App {
         let text = serde_json::to_string(glances).unwrap_or_default();
         self.engine.side_files().set_text(NAME, &text);
     }
+
+    /// Says that nobody watches any more.
+    pub fn withdraw_glances(&self) {
+        self.engine.side_files().set_text(NAME, "");
+    }
 }

@@ -118,7 +118,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         panes.push(open_one(world, &mut opened, &tmux, &place, &wanted)?);
     }
     // While it waits here, it looks after the other panes too.
-    background::watch(world);
+    let watching = background::watch(world);
     let follow = Follow { world, tmux: &tmux, cli, prompt: prompt.as_deref(), trusts: args.trust };
     let mut is_all_well = true;
     let mut items = Vec::new();
@@ -131,6 +131,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
             world.out.line(started.line(pane))?;
         }
     }
+    drop(watching);
     match (args.json, items.as_slice()) {
         (false, _) => {}
         (true, [one]) if count == 1 => world.out.one(&mut opened.app, "pane", one)?,
