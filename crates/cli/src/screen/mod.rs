@@ -185,5 +185,17 @@ fn end_flag() -> Arc<AtomicBool> {
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
     }
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, not_ours);
+    // A read from a terminal that has just gone may never return to look at the flag.
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGHUP]) {
+        std::thread::spawn(move || {
+            if signals.forever().next().is_some() {
+                std::thread::sleep(GRACE);
+                std::process::exit(0);
+            }
+        });
+    }
     flag
 }
+
+/// How long the screen has to end by itself once its terminal is gone.
+const GRACE: Duration = Duration::from_secs(3);
