@@ -199,6 +199,10 @@ pub(crate) fn close(caller: &CallerFacts, cwd: &Path, name: &str) -> Result<Pane
     let mut opened = world.open().map_err(problem)?;
     let subject = opened.app.find_pane(name).map_err(|error| problem(error.into()))?;
     let actor = opened.app.may_use_pane(caller, &subject).map_err(|error| problem(error.into()))?;
-    let data = close_pane(&world, &mut opened, &subject, actor, true).map_err(problem)?;
+    let mut data = close_pane(&world, &mut opened, &subject, actor, true).map_err(problem)?;
+    // An agent can look at files itself, and a diff may fill its context.
+    if let Some(told) = data.as_object_mut() {
+        told.remove("diff");
+    }
     Ok(PaneAnswer { text: format!("Closed: {}", subject.name()), data })
 }

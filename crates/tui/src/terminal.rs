@@ -59,7 +59,7 @@ pub fn run(
             carry_out(update(model, event), door, &mut screen)?;
         }
         // It reads for ever from a terminal that is gone, so it is asked only where there is something.
-        while woken.by_keys && !is_gone()? && event::poll(Duration::ZERO)? {
+        while woken.by_keys && !is_gone() && event::poll(Duration::ZERO)? {
             // A key means what is seen when it is pressed.
             let now = door.touched();
             carry_out(update(model, Event::News(vec![News::Now(now)])), door, &mut screen)?;
@@ -103,13 +103,14 @@ fn wait(wake: &impl AsFd) -> io::Result<Woken> {
     Ok(Woken { by_keys: terminal.contains(PollFlags::IN), by_news })
 }
 
-/// Whether the terminal is gone.
-fn is_gone() -> io::Result<bool> {
+/// Whether the terminal is gone; the next sleep says so too, and ends the screen.
+fn is_gone() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
     let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-    rustix::event::poll(&mut ready, Some(&now))?;
-    Ok(ready[0].revents().intersects(PollFlags::HUP | PollFlags::ERR))
+    // A signal in this moment says nothing.
+    let looked = rustix::event::poll(&mut ready, Some(&now));
+    looked.is_ok() && ready[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
 fn size() -> (u16, u16) {

@@ -57,9 +57,10 @@ impl Composer {
         Some(Self { lines: typed.len(), text: typed.join("\n"), hint })
     }
 
-    /// What it suggests to say next.
+    /// What it suggests to say next. What begins with a mark may be a command of the CLI's, or of
+    /// the shell: that is for the person to say.
     pub fn suggestion(&self) -> Option<&str> {
-        Some(self.hint.as_str()).filter(|hint| !hint.is_empty())
+        Some(self.hint.as_str()).filter(|hint| hint.starts_with(char::is_alphanumeric))
     }
 
     /// What it holds, for who wants to type `text`.

@@ -125,7 +125,7 @@ pub(crate) fn close(
         }
         if let Some(base) = base.filter(|_| !diff.is_empty()) {
             let (added, removed) = lines_of(&diff);
-            let (cwd, base) = (text::shell_quoted(&cwd.to_string_lossy()), &base[..base.len().min(12)]);
+            let (cwd, base) = (text::shell_quoted(&cwd.to_string_lossy()), base.get(..12).unwrap_or(base));
             world.out.line(format!(
                 "Changed there since it was opened: +{added} -{removed} lines (git -C {cwd} diff {base})"
             ))?;
@@ -150,10 +150,17 @@ fn says_something(line: &str) -> bool {
 
 /// How many lines a diff adds and removes.
 fn lines_of(diff: &str) -> (usize, usize) {
-    let count = |mark: &str, file: &str| {
-        diff.lines().filter(|line| line.starts_with(mark) && !line.starts_with(file)).count()
-    };
-    (count("+", "+++ "), count("-", "--- "))
+    let (mut lines, mut is_header) = ((0, 0), true);
+    for line in diff.lines() {
+        match line.as_bytes().first() {
+            Some(b'd') => is_header = true,
+            Some(b'@') => is_header = false,
+            Some(b'+') if !is_header => lines.0 += 1,
+            Some(b'-') if !is_header => lines.1 += 1,
+            _ => {}
+        }
+    }
+    lines
 }
 
 fn report(world: &World, name: &str, ended: &Ended, last: &[String]) -> CommandResult {
