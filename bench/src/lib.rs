@@ -44,9 +44,10 @@ use rustix::process::Pid;
 use rustix::process::WaitId;
 use rustix::process::WaitIdOptions;
 
-/// A program of this workspace, built for release and copied, as installing it
-/// does: what a linker has written piece by piece takes a twelfth longer to
-/// start. Build it first: `cargo build --release --workspace`.
+/// A program of this workspace, built for release, copied and forgotten by the kernel, so
+/// that whoever starts it first reads it from disk. So it is on any day but that of the
+/// installation: what a linker or a copy has just written piece by piece is in memory in
+/// small pages. Build it first: `cargo build --release --workspace`.
 ///
 /// To be called for each before there are threads: a file that is still open
 /// for writing in a process that one of them has just forked cannot be started.
@@ -55,6 +56,9 @@ pub fn release(program: &str) -> PathBuf {
     let installed = INSTALLED.get_or_init(|| tempfile::tempdir().unwrap()).path().join(program);
     if !installed.exists() {
         fs::copy(built(program), &installed).unwrap();
+        let file = File::open(&installed).unwrap();
+        file.sync_all().unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     }
     installed
 }

@@ -115,16 +115,20 @@ fn a_screen_reader_gets_lines() {
     assert!(!screen.text().contains('╭'), "{}", screen.text());
 }
 
-/// A terminal of any size, also while it is changed, and its end at any time.
+/// Also in the middle of a key, and while keys come in.
 #[test]
 fn a_terminal_that_is_closed_ends_it() {
     let world = world();
     let before = screens(&world);
-    let screen = Screen::open(&world, &[], "");
-    screen.shows("Falcon");
-    until("a screen", || screens(&world), |now| *now > before);
-    drop(screen);
-    until("its end", || screens(&world), |now| *now == before);
+    let (half_a_key, many) = ("\u{1b}[".to_owned(), "jk".repeat(200));
+    for keys in ["", &half_a_key, &many] {
+        let screen = Screen::open(&world, &[], "");
+        screen.shows("Falcon");
+        until("a screen", || screens(&world), |now| *now > before);
+        screen.send(keys);
+        drop(screen);
+        until("its end", || screens(&world), |now| *now == before);
+    }
 }
 
 /// How many processes show a screen of this world.

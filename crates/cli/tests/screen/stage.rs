@@ -70,9 +70,14 @@ impl<'w> Screen<'w> {
         }
     }
 
+    /// Sends what a terminal sends, and does not wait.
+    pub(super) fn send(&self, bytes: &str) {
+        self.outer.run(&["send-keys", "-l", bytes]);
+    }
+
     /// Types a text as it is.
     pub(super) fn type_text(&self, text: &str) {
-        self.outer.run(&["send-keys", "-l", text]);
+        self.send(text);
         // The line shows it before anything else is pressed.
         let last: String = text.chars().rev().take(20).collect::<Vec<_>>().into_iter().rev().collect();
         self.shows(&last);

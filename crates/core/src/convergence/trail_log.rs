@@ -292,31 +292,21 @@ impl Log {
     pub(crate) fn trail(&self) -> Option<Trail> {
         let mut trail: Option<Trail> = None;
         for line in self.0.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
-            let cells: Vec<&str> = line.split('\t').collect();
-            match (&cells[..], &mut trail) {
-                (["of", project, session, worktree], _) => {
-                    let project = Some(unescaped(project)).filter(|project| !project.is_empty());
-                    trail = Some(Trail {
-                        session: unescaped(session).into_owned().into(),
-                        project: project.map(|project| project.into_owned().into()),
-                        worktree: PathBuf::from(&*unescaped(worktree)),
-                        steps: Vec::new(),
-                    });
-                }
-                (["prompt", at, hash, topics, prompt], Some(trail)) => {
-                    trail.steps.extend(read_step(at, hash, topics, prompt));
+            let Some((tag, rest)) = line.split_once('\t') else { continue };
+            match (tag, &mut trail) {
+                ("of", _) => trail = read_of(rest).or(trail),
+                ("prompt", Some(trail)) => {
+                    trail.steps.extend(read_step(rest));
                     let extra = trail.steps.len().saturating_sub(WINDOW);
                     trail.steps.drain(..extra);
                 }
-                ([what @ ("read" | "wrote"), at, path], Some(trail)) => {
-                    let path = unescaped(path);
-                    let path = Path::new(&*path)
-                        .strip_prefix(&trail.worktree)
-                        .map_or(&*path, |path| path.to_str().unwrap_or(""));
-                    let (Some(step), Ok(at)) = (trail.steps.last_mut(), at.parse()) else { continue };
-                    let visits = if *what == "wrote" { &mut step.written } else { &mut step.read };
-                    visits.retain(|known| known.path != path);
-                    visits.push(Visit { path: path.to_owned(), at: Timestamp(at) });
+                ("read" | "wrote", Some(trail)) => {
+                    let worktree = trail.worktree.to_str().unwrap_or_default().trim_end_matches('/');
+                    let visit = read_visit(rest, worktree);
+                    let (Some(step), Some(visit)) = (trail.steps.last_mut(), visit) else { continue };
+                    let visits = if tag == "wrote" { &mut step.written } else { &mut step.read };
+                    visits.retain(|known| known.path != visit.path);
+                    visits.push(visit);
                 }
                 _ => {}
             }
@@ -325,7 +315,21 @@ impl Log {
     }
 }
 
-fn read_step(at: &str, hash: &str, topics: &str, prompt: &str) -> Option<Step> {
+/// Whose trail it is, without its steps.
+fn read_of(cells: &str) -> Option<Trail> {
+    let mut cells = cells.splitn(3, '\t').map(unescaped);
+    let (project, session, worktree) = (cells.next()?, cells.next()?, cells.next()?);
+    Some(Trail {
+        session: session.into_owned().into(),
+        project: (!project.is_empty()).then(|| project.into_owned().into()),
+        worktree: PathBuf::from(&*worktree),
+        steps: Vec::new(),
+    })
+}
+
+fn read_step(cells: &str) -> Option<Step> {
+    let mut cells = cells.splitn(4, '\t');
+    let (at, hash, topics, prompt) = (cells.next()?, cells.next()?, cells.next()?, cells.next()?);
     Some(Step {
         at: Timestamp(at.parse().ok()?),
         hash: u64::from_str_radix(hash, 16).unwrap_or_default(),
@@ -333,4 +337,12 @@ fn read_step(at: &str, hash: &str, topics: &str, prompt: &str) -> Option<Step> {
         prompt: (!prompt.is_empty()).then(|| unescaped(prompt).into_owned()),
         ..Step::default()
     })
+}
+
+/// A file by its path in the worktree, if it is in it.
+fn read_visit(cells: &str, worktree: &str) -> Option<Visit> {
+    let (at, path) = cells.split_once('\t')?;
+    let path = unescaped(path);
+    let inside = path.strip_prefix(worktree).and_then(|path| path.strip_prefix('/'));
+    Some(Visit { path: inside.unwrap_or(&path).to_owned(), at: Timestamp(at.parse().ok()?) })
 }

@@ -178,13 +178,17 @@ impl Log {
 
     /// The files that were seen last, newest first.
     pub(crate) fn seen(&self) -> Vec<ReadStamp> {
-        let mut seen: Vec<ReadStamp> = Vec::new();
-        for sight in self.lines("seen").rev().filter_map(read_seen) {
+        let (mut seen, mut paths): (Vec<ReadStamp>, Vec<&str>) = (Vec::new(), Vec::new());
+        for line in self.lines("seen").rev() {
+            let path = line.rsplit('\t').next().unwrap_or_default();
+            // Most lines are about a file of a newer one, and not read further.
+            if paths.contains(&path) {
+                continue;
+            }
+            paths.push(path);
+            seen.extend(read_seen(line));
             if seen.len() == SEEN {
                 break;
-            }
-            if seen.iter().all(|newer| newer.path != sight.path) {
-                seen.push(sight);
             }
         }
         seen
