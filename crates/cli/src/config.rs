@@ -23,8 +23,6 @@ use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::world::World;
 
-const DEFAULT: &str = include_str!("default.toml");
-
 /// The settings, and what was wrong with the files they came from.
 pub(crate) struct Loaded {
     pub(crate) resolved: Config,
@@ -75,9 +73,10 @@ pub(crate) fn load(
     let mut warnings = Vec::new();
     // The last of two flags wins.
     let overrides = overrides.iter().rev().cloned().collect();
+    let defaults = KEYS.iter().map(|key| (key.name.to_owned(), key.default.to_owned())).collect();
     let mut layers = vec![
         Layer { source: SettingSource::Flag, values: overrides },
-        Layer { source: SettingSource::Default, values: flatten(DEFAULT).unwrap_or_default() },
+        Layer { source: SettingSource::Default, values: defaults },
     ];
     for key in KEYS {
         let variable = config::environment_name(key.name);
@@ -150,12 +149,6 @@ pub(crate) fn without_value(text: &str, key: &str) -> Result<Option<String>, Str
     Ok(table.and_then(|table| table.remove(key)).map(|_| document.to_string()))
 }
 
-/// What a setting is where nobody sets it.
-pub(crate) fn default_value(key: &str) -> String {
-    let all = flatten(DEFAULT).unwrap_or_default();
-    all.into_iter().find(|(name, _)| name == key).map(|(_, value)| value).unwrap_or_default()
-}
-
 /// Dotted keys with their values as text.
 fn flatten(text: &str) -> Result<Vec<(String, String)>, toml_edit::TomlError> {
     fn walk(prefix: &str, table: &dyn TableLike, values: &mut Vec<(String, String)>) {
@@ -192,17 +185,6 @@ fn one_line(error: &toml_edit::TomlError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_defaults_cover_every_key_and_nothing_else() {
-        let values = flatten(DEFAULT).unwrap();
-        let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
-        let keys: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-        assert_eq!(names, keys);
-        for (name, value) in &values {
-            assert_eq!(config::key(name).unwrap().check(value).as_ref(), Ok(value), "{name}");
-        }
-    }
 
     #[test]
     fn a_value_is_changed_in_place() {

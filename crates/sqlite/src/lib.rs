@@ -29,6 +29,7 @@ pub use open::Access;
 pub use open::Store;
 
 use std::cell::Cell;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ use consort_core::messages::MailFlag;
 use consort_core::presence::SessionId;
 use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
-use rusqlite::Transaction;
+use rusqlite::TransactionBehavior;
 use side_files::Files;
 use side_files::published;
 use side_files::published::Former;
@@ -59,6 +60,38 @@ pub struct SqliteTx<'t> {
     is_changed: Cell<bool>,
     /// Held by writers until the transaction is over.
     _lock: Option<write_lock::WriteLock>,
+}
+
+/// A transaction that is rolled back unless it was committed. As rusqlite's own, but what begins
+/// and ends it is compiled once: a hook has half a dozen.
+struct Transaction<'t>(&'t Connection);
+
+impl<'t> Transaction<'t> {
+    fn begin(connection: &'t mut Connection, behavior: TransactionBehavior) -> rusqlite::Result<Self> {
+        let is_read = matches!(behavior, TransactionBehavior::Deferred);
+        run(connection, if is_read { "BEGIN DEFERRED" } else { "BEGIN IMMEDIATE" })?;
+        Ok(Self(connection))
+    }
+}
+
+impl Deref for Transaction<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_autocommit() {
+            let _ = run(self.0, "ROLLBACK");
+        }
+    }
+}
+
+fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.raw_execute().map(drop)
 }
 
 /// What is to be done once a transaction is committed.
@@ -118,7 +151,7 @@ impl SqliteTx<'_> {
             true => self.ask(|tx| published_lines::render(&self.store.path, tx, concerned))?,
             false => None,
         };
-        self.ask(|tx| tx.execute_batch("COMMIT"))?;
+        self.ask(|tx| run(tx, "COMMIT"))?;
         let is_published = match text {
             Some(text) => {
                 let former = if concerned.all { Former::IsStale } else { Former::IsCurrent };

@@ -125,6 +125,11 @@ fn blob(id: ChangeId) -> Vec<u8> {
     bytes
 }
 
+/// Ids sort by time, and no message since then has a smaller one.
+fn first_id(since: Timestamp) -> [u8; 16] {
+    EntryId::new(since, [0; 10]).0
+}
+
 fn read_id(row: &Row<'_>, column: usize) -> rusqlite::Result<ChangeId> {
     let bytes = row.get_ref(column)?.as_blob()?;
     let place = bytes.get(16..18).map_or(0, |place| u16::from_be_bytes([place[0], place[1]]));
@@ -275,9 +280,9 @@ impl MessageStore for SqliteTx<'_> {
         self.ask(|tx| tx.prepare_cached(sql)?.exists([mailbox.to_string()]))
     }
 
-    fn has_correspondence(&self, who: &Actor) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM letters WHERE ?1 IN (recipient, sender)";
-        self.ask(|tx| tx.prepare_cached(sql)?.exists([who.to_string()]))
+    fn has_correspondence(&self, who: &Actor, since: Timestamp) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM letters WHERE message >= ?2 AND ?1 IN (recipient, sender)";
+        self.ask(|tx| tx.prepare_cached(sql)?.exists(params![who.to_string(), first_id(since)]))
     }
 
     fn unread_counts(&self) -> Result<BTreeMap<Actor, usize>, StoreError> {
@@ -301,16 +306,23 @@ impl MessageStore for SqliteTx<'_> {
         Ok(self.messages("key = ?1 AND sender = ?2", [key, &from.to_string()])?.pop())
     }
 
-    fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
-        let latest =
-            "SELECT DISTINCT message FROM letters WHERE sender = ?1 ORDER BY seq DESC, message DESC LIMIT ?2";
-        self.posts(&format!("message IN ({latest})"), params![from.to_string(), count(limit)])
+    fn sent_by(&self, from: &Actor, since: Timestamp, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
+        let latest = "SELECT DISTINCT message FROM letters WHERE message >= ?3 AND sender = ?1
+            ORDER BY seq DESC, message DESC LIMIT ?2";
+        let parameters = params![from.to_string(), count(limit), first_id(since)];
+        self.posts(&format!("message IN ({latest})"), parameters)
     }
 
-    fn received(&self, mailbox: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
-        let latest =
-            "SELECT message FROM letters WHERE recipient = ?1 ORDER BY seq DESC, message DESC LIMIT ?2";
-        self.posts(&format!("message IN ({latest})"), params![mailbox.to_string(), count(limit)])
+    fn received(
+        &self,
+        mailbox: &Actor,
+        since: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<SentMessage>, StoreError> {
+        let latest = "SELECT message FROM letters WHERE message >= ?3 AND recipient = ?1
+            ORDER BY seq DESC, message DESC LIMIT ?2";
+        let parameters = params![mailbox.to_string(), count(limit), first_id(since)];
+        self.posts(&format!("message IN ({latest})"), parameters)
     }
 
     fn thread(&self, first: ChangeId) -> Result<Vec<SentMessage>, StoreError> {

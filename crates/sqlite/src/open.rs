@@ -34,7 +34,6 @@ use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::MAIN_DB;
 use rusqlite::OpenFlags;
-use rusqlite::Transaction;
 use rusqlite::TransactionBehavior;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
@@ -45,6 +44,7 @@ use crate::Knowledge;
 use crate::Location;
 use crate::SCHEMA;
 use crate::SqliteTx;
+use crate::Transaction;
 use crate::migrations;
 use crate::presence;
 use crate::side_files::Files;
@@ -57,6 +57,9 @@ use crate::write_lock::WriteLock;
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
 /// fsyncs. Sixty-four frames are some twenty entries.
 const LONGEST_WAL: i32 = 64;
+
+/// How many statements are kept compiled: what a command asks.
+const STATEMENTS: usize = 32;
 
 /// Since this schema the files beside the database are as they are now.
 const SIDE_FILES_SINCE: u32 = 6;
@@ -119,7 +122,8 @@ impl Store {
             TransactionBehavior::Deferred => None,
             _ => Some(WriteLock::acquire(place, *deadline)?),
         };
-        let tx = Transaction::new(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
+        let tx =
+            Transaction::begin(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
         let files = Files::beside(&place.path);
         let is_writer = lock.is_some();
         // What was published before belongs to another state: all of it is due.
@@ -255,6 +259,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     // Where an index is only of some rows, a statement would be compiled anew for
     // every value it is given.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.wal_hook(Some(|_: &mut Wal, frames| {
         FRAMES.set(frames);
         Ok(())

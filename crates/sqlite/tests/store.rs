@@ -11,6 +11,7 @@ use consort_core::claims::Strength;
 use consort_core::config::Retention;
 use consort_core::engine::Engine as _;
 use consort_core::engine::StoreError;
+use consort_core::host::Clock as _;
 use consort_core::journal::Actor;
 use consort_core::messages::DeliveryPoint;
 use consort_core::messages::InboxRequest;
@@ -42,6 +43,29 @@ fn it_tells_the_story() {
 fn it_tells_the_story_of_mail() {
     let temp = tempfile::tempdir().unwrap();
     messages_story::messages_story(Store::new(temp.path().join("consort.db"), Access::Command));
+}
+
+/// A start asks for the last day, however many messages are kept.
+#[test]
+fn correspondence_is_looked_for_since_a_moment() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app_at(temp.path());
+    for (session, pid, name) in [("raven", 10, "Raven"), ("bear", 11, "Bear")] {
+        store_story::join(&mut app, session, pid, NameWish::Insist(name.into())).unwrap();
+    }
+    app.host().call_from(&[10]);
+    let request = messages_story::request(&app, &["Bear"], "hello");
+    app.send(&request).unwrap();
+    let sent = app.host().now();
+    let mut store = Store::new(temp.path().join("consort.db"), Access::Command);
+    let tx = store.read().unwrap();
+    let (raven, bear) = (Actor::Agent("raven".into()), Actor::Agent("bear".into()));
+    for (since, messages) in [(sent, 1), (Timestamp(sent.0 + 1), 0)] {
+        assert_eq!(tx.has_correspondence(&raven, since).unwrap(), messages > 0);
+        assert_eq!(tx.has_correspondence(&bear, since).unwrap(), messages > 0);
+        assert_eq!(tx.sent_by(&raven, since, 9).unwrap().len(), messages);
+        assert_eq!(tx.received(&bear, since, 9).unwrap().len(), messages);
+    }
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
                 "" => line.push_str(&cell),
                 colour => line.push_str(&style.paint(colour, &cell)),
             }
-            line.extend(std::iter::repeat_n(' ', padding));
+            line.push_str(&" ".repeat(padding));
         }
         table.push_str(line.trim_end());
         table.push('\n');

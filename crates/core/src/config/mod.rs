@@ -1,12 +1,11 @@
 //! The configuration room: the settings that the person has chosen.
 //!
 //! Five tiers, nearest first: flags, environment, the project's file, the
-//! user's file, the compiled-in `default.toml`. Every value knows where it
-//! came from. The few values hooks need are *published* into the store, where
-//! a hook reads them without parsing a file.
+//! user's file, the defaults. Every value knows where it came from. The few values
+//! hooks need are *published* into the store, where a hook reads them without parsing
+//! a file.
 //!
-//! **Every key is declared once, in [`KEYS`]; `default.toml` gives each its
-//! default, and a test holds the two together.**
+//! **Every key is declared once, with its default, in [`KEYS`].**
 
 mod keys;
 mod model;

@@ -289,6 +289,13 @@ mod tests {
     }
 
     #[test]
+    fn every_default_is_a_value() {
+        for key in KEYS {
+            assert_eq!(key.check(key.default).as_deref(), Ok(key.default), "{}", key.name);
+        }
+    }
+
+    #[test]
     fn the_nearest_tier_wins_and_says_so() {
         let config = resolve(
             vec![

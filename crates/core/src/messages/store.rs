@@ -24,8 +24,8 @@ pub trait MessageStore {
 
     fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError>;
 
-    /// Whether any message that is still kept was sent by that one, or to it.
-    fn has_correspondence(&self, who: &Actor) -> Result<bool, StoreError>;
+    /// Whether any message since then was sent by that one, or to it.
+    fn has_correspondence(&self, who: &Actor, since: Timestamp) -> Result<bool, StoreError>;
 
     /// How many letters each mailbox has not read.
     fn unread_counts(&self) -> Result<BTreeMap<Actor, usize>, StoreError>;
@@ -38,11 +38,16 @@ pub trait MessageStore {
     /// What that sender has sent under this key.
     fn by_key(&self, from: &Actor, key: &str) -> Result<Option<Message>, StoreError>;
 
-    /// The last messages of a sender, oldest first.
-    fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError>;
+    /// The last messages of a sender since then, oldest first.
+    fn sent_by(&self, from: &Actor, since: Timestamp, limit: usize) -> Result<Vec<SentMessage>, StoreError>;
 
-    /// The last messages to a mailbox, read or not, oldest first.
-    fn received(&self, mailbox: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError>;
+    /// The last messages to a mailbox since then, read or not, oldest first.
+    fn received(
+        &self,
+        mailbox: &Actor,
+        since: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<SentMessage>, StoreError>;
 
     /// A thread, by its first message.
     fn thread(&self, first: ChangeId) -> Result<Vec<SentMessage>, StoreError>;

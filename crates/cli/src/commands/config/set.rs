@@ -7,7 +7,6 @@ use consort_core::config::Acceptance;
 use consort_core::config::SettingSource;
 use consort_core::presence::CallerFacts;
 
-use crate::config::default_value;
 use crate::config::loosens;
 use crate::config::project_file;
 use crate::config::with_value;
@@ -64,7 +63,8 @@ pub(super) fn change(
 
 /// What a setting is once this was done.
 pub(crate) fn value_or_default(key: &str, value: Option<&str>) -> String {
-    value.map_or_else(|| default_value(key), str::to_owned)
+    let default = || config::key(key).map_or("", |key| key.default);
+    value.unwrap_or_else(default).to_owned()
 }
 
 /// Writes a setting into its file, or takes it out of it, and accepts it where the person has

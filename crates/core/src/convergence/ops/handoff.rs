@@ -2,6 +2,7 @@
 //! trail, files, holds, task, messages.
 
 use crate::App;
+use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::claims::Release;
 use crate::claims::Strength;
@@ -73,7 +74,8 @@ impl App {
         unread.retain(|letter| letter.message.sent.from.who != Actor::Consort);
         let mut holds = tx.holds(Some(&agent.project.id))?;
         holds.retain(|hold| hold.holder == me && hold.strength != Strength::Overridden);
-        let mut messages: Vec<_> = tx.sent_by(&me, LETTERS)?.into_iter().map(|post| post.message).collect();
+        let sent = tx.sent_by(&me, Timestamp(0), LETTERS)?;
+        let mut messages: Vec<_> = sent.into_iter().map(|post| post.message).collect();
         messages.extend(unread.iter().map(|letter| letter.message.clone()));
         messages.sort_by_key(|message| (message.seq, message.id));
         messages.dedup_by_key(|message| message.id);

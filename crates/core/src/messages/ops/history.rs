@@ -4,6 +4,7 @@
 use super::LOOKED_THROUGH;
 use super::name_of;
 use crate::App;
+use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::journal::Actor;
@@ -21,24 +22,26 @@ impl App {
     /// The last messages that someone sent, with their receipts.
     pub fn sent(&mut self, from: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
         let tx = self.engine.read()?;
-        named(&*tx, tx.sent_by(from, limit)?)
+        named(&*tx, tx.sent_by(from, Timestamp(0), limit)?)
     }
 
     /// The last messages to a mailbox, read or not; looking at them marks nothing as read.
     pub fn received(&mut self, mailbox: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
         let tx = self.engine.read()?;
-        named(&*tx, tx.received(mailbox, limit)?)
+        named(&*tx, tx.received(mailbox, Timestamp(0), limit)?)
     }
 
     /// What agents that are here have asked someone within a day, newest first: it was read, and
     /// nothing was written to them since.
     pub fn unanswered(&mut self, mailbox: &Actor) -> Result<Vec<Message>, StoreError> {
         let now = self.host.now();
+        let since = now.minus(Timestamp::DAY);
         let tx = self.engine.read()?;
-        if !tx.has_correspondence(mailbox)? {
+        if !tx.has_correspondence(mailbox, since)? {
             return Ok(Vec::new());
         }
-        let (received, sent) = (tx.received(mailbox, LOOKED_THROUGH)?, tx.sent_by(mailbox, LOOKED_THROUGH)?);
+        let received = tx.received(mailbox, since, LOOKED_THROUGH)?;
+        let sent = tx.sent_by(mailbox, since, LOOKED_THROUGH)?;
         let was_written_to = |message: &Message| {
             let is_to =
                 |post: &SentMessage| post.message.sent.to.iter().any(|to| to.who == message.sent.from.who);

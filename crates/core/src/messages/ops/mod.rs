@@ -114,13 +114,13 @@ const LOOKED_THROUGH: usize = 50;
 /// The questions of the last day that an agent has not answered, and those of its own that
 /// nobody has; newest first. What it has not read yet is shown to it anyway.
 pub(crate) fn open_threads(tx: &dyn Tx, me: &Agent, now: Timestamp) -> Result<Vec<OpenThread>, StoreError> {
-    let mailbox = Actor::Agent(me.session.clone());
+    let (mailbox, since) = (Actor::Agent(me.session.clone()), now.minus(Timestamp::DAY));
     // As a rule there is nothing, and a start waits for this.
-    if !tx.has_correspondence(&mailbox)? {
+    if !tx.has_correspondence(&mailbox, since)? {
         return Ok(Vec::new());
     }
-    let received = tx.received(&mailbox, LOOKED_THROUGH)?;
-    let sent = tx.sent_by(&mailbox, LOOKED_THROUGH)?;
+    let received = tx.received(&mailbox, since, LOOKED_THROUGH)?;
+    let sent = tx.sent_by(&mailbox, since, LOOKED_THROUGH)?;
     let open = rules::open_threads(&mailbox, &received, &sent, now).into_iter();
     let view = |message: &Message| {
         let is_mine = message.sent.from.who == mailbox;
