@@ -58,12 +58,19 @@ pub fn release(program: &str) -> PathBuf {
         fs::copy(built(program), &installed).unwrap();
         let file = File::open(&installed).unwrap();
         file.sync_all().unwrap();
+        #[cfg(target_os = "linux")]
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     }
     installed
 }
 
+/// Where it was built; `CONSORT` names another, as `scripts/release` makes it.
 fn built(program: &str) -> PathBuf {
+    if program == "consort"
+        && let Some(path) = std::env::var_os("CONSORT")
+    {
+        return path.into();
+    }
     let here = std::env::current_exe().unwrap();
     let target =
         here.ancestors().find(|dir| dir.join("release").is_dir() || dir.ends_with("release")).unwrap();

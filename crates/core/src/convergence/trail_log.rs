@@ -329,7 +329,8 @@ fn read_of(cells: &str) -> Option<Trail> {
 
 fn read_step(cells: &str) -> Option<Step> {
     let mut cells = cells.splitn(4, '\t');
-    let (at, hash, topics, prompt) = (cells.next()?, cells.next()?, cells.next()?, cells.next()?);
+    let (at, hash, topics) = (cells.next()?, cells.next()?, cells.next()?);
+    let prompt = cells.next().filter(is_cell)?;
     Some(Step {
         at: Timestamp(at.parse().ok()?),
         hash: u64::from_str_radix(hash, 16).unwrap_or_default(),
@@ -339,9 +340,14 @@ fn read_step(cells: &str) -> Option<Step> {
     })
 }
 
+/// Whether it is no more than a cell: a line that was half written has the next one in it.
+fn is_cell(text: &&str) -> bool {
+    !text.contains('\t')
+}
+
 /// A file by its path in the worktree, if it is in it.
 fn read_visit(cells: &str, worktree: &str) -> Option<Visit> {
-    let (at, path) = cells.split_once('\t')?;
+    let (at, path) = cells.split_once('\t').filter(|(_, path)| is_cell(path))?;
     let path = unescaped(path);
     let inside = path.strip_prefix(worktree).and_then(|path| path.strip_prefix('/'));
     Some(Visit { path: inside.unwrap_or(&path).to_owned(), at: Timestamp(at.parse().ok()?) })

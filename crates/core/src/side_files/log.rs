@@ -185,8 +185,9 @@ impl Log {
             if paths.contains(&path) {
                 continue;
             }
+            let Some(sight) = read_seen(line) else { continue };
             paths.push(path);
-            seen.extend(read_seen(line));
+            seen.push(sight);
             if seen.len() == SEEN {
                 break;
             }
