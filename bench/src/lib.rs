@@ -44,10 +44,8 @@ use rustix::process::Pid;
 use rustix::process::WaitId;
 use rustix::process::WaitIdOptions;
 
-/// A program of this workspace, built for release, copied and forgotten by the kernel, so
-/// that whoever starts it first reads it from disk. So it is on any day but that of the
-/// installation: what a linker or a copy has just written piece by piece is in memory in
-/// small pages. Build it first: `cargo build --release --workspace`.
+/// A program of this workspace, built for release and copied, as installing it
+/// does. Build it first: `cargo build --release --workspace`.
 ///
 /// To be called for each before there are threads: a file that is still open
 /// for writing in a process that one of them has just forked cannot be started.
@@ -56,12 +54,17 @@ pub fn release(program: &str) -> PathBuf {
     let installed = INSTALLED.get_or_init(|| tempfile::tempdir().unwrap()).path().join(program);
     if !installed.exists() {
         fs::copy(built(program), &installed).unwrap();
-        let file = File::open(&installed).unwrap();
-        file.sync_all().unwrap();
-        #[cfg(target_os = "linux")]
-        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     }
     installed
+}
+
+/// Drops a program from the page cache, so that its first start reads it from disk. A file
+/// that was just written is cached in larger pieces, and a large program starts quicker from it.
+pub fn drop_from_cache(program: &Path) {
+    let file = File::open(program).unwrap();
+    file.sync_all().unwrap();
+    #[cfg(target_os = "linux")]
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
 }
 
 /// Where it was built; `CONSORT` names another, as `scripts/release` makes it.

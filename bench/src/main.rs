@@ -26,6 +26,7 @@ use std::time::Duration;
 use consort_bench::Home;
 use consort_bench::Sample;
 use consort_bench::at_once;
+use consort_bench::drop_from_cache;
 use consort_bench::once;
 use consort_bench::release;
 use consort_bench::sealed;
@@ -77,7 +78,7 @@ fn main() {
         println!("usage: bench [--quick] [--cpu] [{}]", PARTS.join("|"));
         std::process::exit(2);
     }
-    let _ = ["consort", "floor", "bench"].map(release);
+    ["consort", "floor", "bench"].map(release).iter().for_each(|program| drop_from_cache(program));
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let quick = has("--quick");
     if has("--cpu") {
