@@ -17,6 +17,8 @@ use consort_bench::at_once;
 use consort_bench::once;
 use consort_bench::release;
 use consort_bench::sealed;
+use consort_core::presence::ActivityUpdate;
+use consort_core::presence::Status;
 
 use crate::shuffle;
 use crate::table;
@@ -34,6 +36,8 @@ pub(crate) fn run(rounds: usize) {
 fn one_by_one(rounds: usize) {
     let home = Home::new(50, 10_000);
     let (empty, full) = (home.payload("s9"), home.payload("s11"));
+    // Who sends is in the middle of its work, and its hooks have said so.
+    home.app().note_activity(&"s0".into(), &ActivityUpdate::of(Status::Working)).unwrap();
     let mut taken: Vec<Vec<Duration>> = vec![Vec::new(); 5];
     let mut order: Vec<usize> = (0..taken.len()).collect();
     for round in 0..rounds {

@@ -46,10 +46,8 @@ pub(crate) fn has_token() -> bool {
 pub(crate) fn acting(app: &mut App) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
     // Hooks tell what a connected agent does; of one that was joined by hand only this is heard.
-    if facts.in_agent
-        && let Caller::Agent(agent) = caller(app, &facts)
-    {
-        let _ = app.note_call(&agent.session);
+    if facts.in_agent {
+        let _ = app.note_caller(&facts);
     }
     // Whatever the store says of anyone else, there is nothing to offer.
     if facts.in_agent || !matches!(facts.proof, Proof::None(Unproven::Marked(_))) {

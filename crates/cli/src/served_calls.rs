@@ -79,7 +79,7 @@ impl CallContext for ServedCalls {
 impl ServedContext for ServedCalls {
     fn caller(&self, ends: Option<ConnectionAddrs>) -> CallerFacts {
         let machine = self.machine();
-        let Some(ends) = ends else { return own_facts(&machine, machine.ancestors(), false) };
+        let Some(ends) = ends else { return own_facts(&machine, machine.ancestors(), None) };
         match self.peers.find(ends) {
             PeerLookup::Process(peer) => facts_of_peer(&machine, &peer),
             PeerLookup::Unknown | PeerLookup::Elsewhere => {

@@ -227,8 +227,9 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
             let is_named = |word: &String| word.rsplit('/').next() == Some(&process.program);
             process.program == parent.program && !started_as.first().is_some_and(is_named)
         };
-        let is_agent =
-            |process: &Process| files.is_host(process) || world::is_agent(process) && !is_helper(process);
+        let is_agent = |process: &Process| {
+            files.hosted_by(process).is_some() || world::is_agent(process) && !is_helper(process)
+        };
         // Of the agents above it, ours is the nearest.
         let is_ours = |pid: u32| {
             let lineage = machine.lineage(pid);

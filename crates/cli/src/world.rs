@@ -197,14 +197,14 @@ impl Opened {
 /// What tells who calls. What an agent CLI sets for its own commands only tells
 /// sessions of one process apart: it leaks into whatever is started there.
 pub(crate) fn caller_facts(app: &App) -> CallerFacts {
-    let (ancestors, is_noted) = app.ancestors();
-    own_facts(app.host(), ancestors, is_noted)
+    let (ancestors, hosted) = app.ancestors();
+    own_facts(app.host(), ancestors, hosted)
 }
 
-/// The same of this process, with these ancestors, one of which may be noted to
+/// The same of this process, with these ancestors, the last of which may be noted to
 /// host a session.
-pub(crate) fn own_facts(host: &dyn Host, ancestors: Vec<Process>, is_noted: bool) -> CallerFacts {
-    let facts = facts_of(host, None, ancestors, is_noted, &env::get);
+pub(crate) fn own_facts(host: &dyn Host, ancestors: Vec<Process>, hosted: Option<SessionId>) -> CallerFacts {
+    let facts = facts_of(host, None, ancestors, hosted, &env::get);
     match person::has_token() && !facts.in_agent {
         true => CallerFacts { proof: Proof::Token, ..facts },
         false => facts,
@@ -215,7 +215,7 @@ pub(crate) fn own_facts(host: &dyn Host, ancestors: Vec<Process>, is_noted: bool
 pub(crate) fn facts_of_peer(machine: &Machine, peer: &Peer) -> CallerFacts {
     let mut lineage = machine.lineage(peer.pid);
     let own = (!lineage.is_empty()).then(|| lineage.remove(0));
-    let facts = facts_of(machine, own.clone(), lineage, false, &|name| peer.variable(name));
+    let facts = facts_of(machine, own.clone(), lineage, None, &|name| peer.variable(name));
     CallerFacts { own, ..facts }
 }
 
@@ -225,14 +225,14 @@ fn facts_of(
     host: &dyn Host,
     own: Option<Process>,
     ancestors: Vec<Process>,
-    is_noted: bool,
+    hosted: Option<SessionId>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> CallerFacts {
     let hints = consort_agents::ALL.iter().filter_map(|cli| variable(cli.session_variable()?));
     let hints = hints.chain(variable(env::SESSION)).filter_map(|id| SessionId::new(id).ok()).collect();
     // Who hides behind more processes than we look at is no person.
     let is_hidden = ancestors.len() >= consort_host::MAX_ANCESTORS;
-    let in_agent = is_noted || is_hidden || own.iter().chain(&ancestors).any(is_agent);
+    let in_agent = hosted.is_some() || is_hidden || own.iter().chain(&ancestors).any(is_agent);
     let prove = || {
         let markers = consort_agents::ALL.iter().flat_map(|cli| cli.marker_variables());
         if let Some(marker) = markers.chain(&[env::SESSION]).find(|name| variable(name).is_some()) {
@@ -244,7 +244,7 @@ fn facts_of(
     };
     // Nobody needs to be asked who cannot be the person.
     let proof = if in_agent { Proof::default() } else { prove().unwrap_or_else(Proof::None) };
-    CallerFacts { own: None, ancestors, hints, thread: None, in_agent, proof }
+    CallerFacts { own: None, ancestors, hosted, hints, thread: None, in_agent, proof }
 }
 
 /// Whether a process is an agent CLI.

@@ -1,6 +1,7 @@
 //! SQL of the presence room: `agents`, and the repositories among the facts. What
 //! agents do at the moment is not in the database.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -123,7 +124,12 @@ pub(crate) fn subject(change: &PresenceChange) -> Subject {
 
 pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Vec<Agent>> {
     let sql = format!("SELECT {AGENT} FROM agents WHERE left_at IS NULL");
-    connection.prepare_cached(&sql)?.query_map([], read_agent)?.collect()
+    // Room for most: a list that grows is copied again and again, and these are large.
+    let mut agents = Vec::with_capacity(64);
+    for agent in connection.prepare_cached(&sql)?.query_map([], read_agent)? {
+        agents.push(agent?);
+    }
+    Ok(agents)
 }
 
 /// The sessions that are here in a project.
@@ -220,15 +226,26 @@ impl PresenceStore for SqliteTx<'_> {
 }
 
 fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
-    let mut cells = row.get_ref(REST)?.as_str()?.split('\t').map(|cell| unescaped(cell).into_owned());
-    let mut next = || cells.next().unwrap_or_default();
-    let some = |cell: String| Some(cell).filter(|cell| !cell.is_empty());
-    let (kind, project, project_name) = (next(), next(), next());
-    let (branch, model, joined_at) = (some(next()), some(next()), next());
-    let (machine, start, tty, program) = (next(), next(), some(next()), next());
-    let (cwd, worktree, more) = (next(), next(), some(next()));
-    let more = more.map(|more| parse::<More>(&more, REST)).transpose()?;
-    let More { spec, spec_file, terminal } = more.unwrap_or_default();
+    let mut rest = row.get_ref(REST)?.as_str()?;
+    let is_escaped = rest.contains('%');
+    let mut next = || {
+        // Most are a few bytes long: `split` takes three times as long to find their ends.
+        let end = rest.bytes().position(|byte| byte == b'\t').unwrap_or(rest.len());
+        let cell = &rest[..end];
+        rest = rest.get(end + 1..).unwrap_or_default();
+        if is_escaped { unescaped(cell) } else { cell.into() }
+    };
+    let some = |cell: Cow<'_, str>| (!cell.is_empty()).then(|| cell.into_owned());
+    let (kind, project, project_name) = (next().into_owned(), next().into_owned(), next().into_owned());
+    let (branch, model, joined_at) = (some(next()), some(next()), next().parse().unwrap_or_default());
+    let (machine, start) = (next().into_owned(), next().into_owned());
+    let (tty, program) = (some(next()), next().into_owned());
+    let (cwd, worktree, more) = (next().into_owned(), next().into_owned(), next());
+    let more = match &*more {
+        "" => More::default(),
+        more => parse(more, REST)?,
+    };
+    let More { spec, spec_file, terminal } = more;
     Ok(Agent {
         session: row.get::<_, String>(0)?.into(),
         name: row.get::<_, String>(1)?.into(),
@@ -236,7 +253,7 @@ fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
         project: Project { id: project.into(), name: project_name },
         branch,
         model,
-        joined_at: Timestamp(joined_at.parse().unwrap_or_default()),
+        joined_at: Timestamp(joined_at),
         spec,
         location: Location {
             machine,

@@ -116,17 +116,18 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     store_story::join(&mut app, "s", 7, NameWish::Any).unwrap();
     let above = |app: &StoryApp, pids: &[u32]| {
         app.host().call_from(pids);
-        let (ancestors, is_noted) = app.ancestors();
-        (ancestors.iter().map(|process| process.pid).collect::<Vec<_>>(), is_noted)
+        let (ancestors, hosted) = app.ancestors();
+        let hosted = hosted.map(|session| session.to_string());
+        (ancestors.iter().map(|process| process.pid).collect::<Vec<_>>(), hosted)
     };
-    assert_eq!(above(&app, &[9, 7, 3]), (vec![9, 7], true));
-    assert_eq!(above(&app, &[9, 3]), (vec![9, 3], false));
+    assert_eq!(above(&app, &[9, 7, 3]), (vec![9, 7], Some("s".to_owned())));
+    assert_eq!(above(&app, &[9, 3]), (vec![9, 3], None));
     store_story::join(&mut app, "t", 7 + 512, NameWish::Any).unwrap();
-    assert_eq!(above(&app, &[9, 7, 3]), (vec![9, 7], true));
-    assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512], true));
+    assert_eq!(above(&app, &[9, 7, 3]), (vec![9, 7], Some("s".to_owned())));
+    assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512], Some("t".to_owned())));
     // The same number is another process.
     app.host().start(7 + 512, "second");
-    assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], false));
+    assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], None));
     app.host().start(7 + 512, "first");
     // While its process lives, a session stays there.
     assert!(matches!(
@@ -137,10 +138,10 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     app.host().kill(7 + 512);
     store_story::join(&mut app, "t", 8, NameWish::Any).unwrap();
     app.host().start(7 + 512, "first");
-    assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], false));
-    assert_eq!(above(&app, &[8, 3]), (vec![8], true));
+    assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], None));
+    assert_eq!(above(&app, &[8, 3]), (vec![8], Some("t".to_owned())));
     app.leave(&"t".into(), LeaveReason::Ended, Actor::Consort).unwrap();
-    assert_eq!(above(&app, &[8, 3]), (vec![8, 3], false));
+    assert_eq!(above(&app, &[8, 3]), (vec![8, 3], None));
 }
 
 #[test]

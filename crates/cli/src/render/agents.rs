@@ -39,10 +39,8 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
 
     let mut table = String::new();
     for row in &rows {
-        let mut line = String::new();
         for (column, width) in &columns {
             let cell = cut(&row.cells[*column], *width);
-            let padding = width.saturating_sub(cells(&cell)) + 2;
             let colour = match (&row.kind, *column) {
                 (RowKind::Header | RowKind::Agent(Status::Gone) | RowKind::Subagent, _) => "2",
                 (RowKind::Agent(_), 0) => "1",
@@ -51,12 +49,13 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
                 _ => "",
             };
             match colour {
-                "" => line.push_str(&cell),
-                colour => line.push_str(&style.paint(colour, &cell)),
+                "" => table.push_str(&cell),
+                colour => table.push_str(&style.paint(colour, &cell)),
             }
-            line.push_str(&" ".repeat(padding));
+            let padding = width.saturating_sub(cells(&cell)) + 2;
+            table.extend(std::iter::repeat_n(' ', padding));
         }
-        table.push_str(line.trim_end());
+        table.truncate(table.trim_end_matches(' ').len());
         table.push('\n');
     }
     let hidden = hidden.iter().filter(|row| matches!(row.kind, RowKind::Agent(_))).count();

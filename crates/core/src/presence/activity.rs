@@ -104,13 +104,12 @@ impl dyn SideFiles + '_ {
         let _ = self.set_slot(HOSTS, &life(&agent.location.process), &escaped(agent.session.as_str()));
     }
 
-    /// Whether that process is noted to host a session. No for an answer may mean that
-    /// it was not noted.
-    pub fn is_host(&self, process: &Process) -> bool {
-        let session = self.slot(HOSTS, &life(process)).map(|session| SessionId::from(unescaped(&session)));
-        // The session may have ended since, or moved to another process.
-        let host = session.and_then(|session| self.host_of(&session));
-        host.is_some_and(|(_, host)| host.is(process))
+    /// The session that a process is noted to host. None may mean that it was not noted.
+    pub fn hosted_by(&self, process: &Process) -> Option<SessionId> {
+        let session = SessionId::from(unescaped(&self.slot(HOSTS, &life(process))?));
+        // It may have ended since, or moved to another process.
+        let (_, host) = self.host_of(&session)?;
+        host.is(process).then_some(session)
     }
 
     /// In which process a session runs, and where, as it was noted.

@@ -14,6 +14,8 @@ pub struct CallerFacts {
     pub own: Option<Process>,
     /// Nearest first.
     pub ancestors: Vec<Process>,
+    /// The session that the last of them is noted to host.
+    pub hosted: Option<SessionId>,
     /// Which of the sessions that one process hosts is the likeliest. It tells
     /// them apart, and nothing more.
     pub hints: Vec<SessionId>,

@@ -442,6 +442,9 @@ pub struct JoinOutcome {
     pub goes_on: bool,
     /// The other agents of this project, by attention.
     pub others: Vec<AgentView>,
+    /// More of them, of whom it was not looked up what they do.
+    #[serde(skip)]
+    pub unseen: Vec<Agent>,
 }
 
 /// What a session has that goes on after a compaction, a resume or a successor.

@@ -201,34 +201,33 @@ pub(crate) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> Agen
 
 /// What to show: its CLI's own word where there is one that is not older, else the
 /// hooks'.
-pub(super) fn look(mut seen: AgentView, glimpse: Observed) -> AgentView {
+pub(super) fn look(seen: &mut AgentView, glimpse: Observed) {
     let is_new = |live: &LiveState| live.at.is_none_or(|at| at >= seen.last_active);
     if let Some(LiveState { status, waiting_for, .. }) = glimpse.live.filter(is_new) {
         if status != Status::Working {
             seen.activity = None;
         }
         seen.status = status;
-        seen.waiting_for = waiting_for.or(seen.waiting_for.filter(|_| status == Status::Waiting));
+        seen.waiting_for = waiting_for.or(seen.waiting_for.take().filter(|_| status == Status::Waiting));
     }
     seen.quadrant = glimpse.quadrant;
-    seen
 }
 
 /// With what its pane shows: the word of the process that watches it, unless its CLI has given its
 /// own.
-pub(super) fn look_at_pane(mut seen: AgentView, glance: PaneGlance, has_own_word: bool) -> AgentView {
+pub(super) fn look_at_pane(seen: &mut AgentView, glance: PaneGlance, has_own_word: bool) {
     if let Some(status) = glance.status().filter(|_| !has_own_word) {
         seen.status = status;
         if status != Status::Working {
             seen.activity = None;
         }
-        seen.waiting_for = glance.question.clone().or(seen.waiting_for).filter(|_| status == Status::Waiting);
+        seen.waiting_for =
+            glance.question.clone().or(seen.waiting_for.take()).filter(|_| status == Status::Waiting);
     }
     if seen.status == Status::Idle && glance.is_away {
         seen.status = Status::Away;
     }
     seen.pane = Some(glance);
-    seen
 }
 
 /// Whether an agent keeps others from something and does nothing: it has a task, or somebody

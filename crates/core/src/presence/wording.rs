@@ -38,6 +38,8 @@ const COMMANDS: &str = "Message one: consort send <name> '<text>' (all: everyone
 pub struct Start<'a> {
     pub me: &'a Agent,
     pub others: &'a [AgentView],
+    /// How many more are here.
+    pub unseen: usize,
     pub topics: &'a BTreeMap<SessionId, Vec<String>>,
     /// What others have reserved.
     pub held: &'a HeldSummary,
@@ -93,7 +95,7 @@ pub(super) fn stuck_on_awaited(holder: &Agent, what: &str, idle: i64) -> String 
 }
 
 fn minimal(start: &Start<'_>) -> String {
-    let company = match start.others.len() {
+    let company = match start.others.len() + start.unseen {
         0 => "no other agent is here".to_owned(),
         1 => "1 other agent is here".to_owned(),
         n => format!("{n} other agents are here"),
@@ -107,19 +109,20 @@ fn full(start: &Start<'_>) -> String {
     if let Some(branch) = &me.branch {
         let _ = write!(told, ", branch {}", text::foreign(branch, 60));
     }
-    told.push_str(match others.len() {
+    let count = others.len() + start.unseen;
+    told.push_str(match count {
         0 => "). No other agents are here yet; you will be told here when one joins.",
         1 => "). 1 other agent is here:",
         _ => "). ",
     });
-    if others.len() > 1 {
-        let _ = write!(told, "{} other agents are here:", others.len());
+    if count > 1 {
+        let _ = write!(told, "{count} other agents are here:");
     }
     for seen in others.iter().take(SHOWN) {
         let _ = write!(told, "\n- {}", describe(seen, start));
     }
-    if others.len() > SHOWN {
-        let _ = write!(told, "\n- and {} more", others.len() - SHOWN);
+    if count > SHOWN {
+        let _ = write!(told, "\n- and {} more", count - SHOWN);
     }
     if held.count > 0 {
         let one = |seen: &HoldView| format!("{} ({})", resource(seen), seen.name);

@@ -61,6 +61,7 @@ pub(crate) fn handle(
     let start = Start {
         me: &outcome.agent,
         others: &outcome.others,
+        unseen: outcome.unseen.len(),
         topics: &topics,
         held: &held,
         unfinished: &unfinished,
@@ -68,11 +69,13 @@ pub(crate) fn handle(
         now: app.host().now(),
     };
     let told = wording::start(&start, settings);
-    app.note_roster_told(&call.session, &outcome.others);
+    app.note_roster_told(&outcome);
     let learned = match settings.context {
         ContextMode::Full => app.digest(&outcome.agent, settings.digest_tokens),
         ContextMode::Minimal | ContextMode::None => None,
     };
+    // A hook ends in a moment, and to take fifty agents apart first is a twentieth of its time.
+    std::mem::forget(outcome);
     let told = told.into_iter().chain(learned.map(|learned| text::strip_hook_marks(&learned).into_owned()));
     let parts: Vec<String> = told.chain(mail.iter().map(|mail| mail.text.clone())).collect();
     if !is_heard && !parts.is_empty() {

@@ -4,6 +4,8 @@ use crate::App;
 use crate::engine::StoreError;
 use crate::presence::ActivityOutcome;
 use crate::presence::ActivityUpdate;
+use crate::presence::Caller;
+use crate::presence::CallerFacts;
 use crate::presence::LeaveReason;
 use crate::presence::SessionId;
 use crate::presence::Status;
@@ -24,6 +26,22 @@ impl App {
             Some((_, Some(LeaveReason::Asked))) => ActivityOutcome::Dormant,
             _ => ActivityOutcome::Stranger,
         })
+    }
+
+    /// Notes that the caller has called, if it is an agent.
+    pub fn note_caller(&mut self, facts: &CallerFacts) -> Result<(), StoreError> {
+        let files = self.engine.side_files();
+        let is_at_work = |session: &SessionId| {
+            files.activity(session).is_some_and(|activity| activity.status != Status::Idle)
+        };
+        // Then its hooks tell what it does, and the store need not be opened.
+        if facts.hosted.as_ref().is_some_and(is_at_work) {
+            return Ok(());
+        }
+        match self.caller(facts)? {
+            Caller::Agent(agent) => self.note_call(&agent.session),
+            Caller::Person | Caller::Anonymous(_) => Ok(()),
+        }
     }
 
     /// Notes that an agent has called. Where hooks tell what it does, they know

@@ -1,7 +1,7 @@
 //! Presence verb that finds out who is calling: an agent, the person or nobody, and for
 //! whom that caller may speak.
 
-use std::cell::Cell;
+use std::cell::OnceCell;
 
 use crate::App;
 use crate::engine::StoreError;
@@ -26,16 +26,15 @@ impl App {
     }
 
     /// The caller's ancestors, nearest first, as far as they tell who it is: up
-    /// to the one that is noted to host a session, and whether there is one. Such
-    /// a note may be late, so a process below it is never the person.
-    pub fn ancestors(&self) -> (Vec<Process>, bool) {
+    /// to the one that is noted to host a session, and that session. Such a note may be
+    /// late, so a process below it is never the person.
+    pub fn ancestors(&self) -> (Vec<Process>, Option<SessionId>) {
         let files = self.engine.side_files();
-        let is_noted = Cell::new(false);
-        let is_host = |process: &Process| {
-            is_noted.set(files.is_host(process));
-            is_noted.get()
-        };
-        (self.host.ancestors_until(&is_host), is_noted.get())
+        let hosted = OnceCell::new();
+        let is_host =
+            |process: &Process| files.hosted_by(process).is_some_and(|session| hosted.set(session).is_ok());
+        let ancestors = self.host.ancestors_until(&is_host);
+        (ancestors, hosted.into_inner())
     }
 
     /// Whom a verb is about: the caller itself, or the agent that the person
@@ -86,15 +85,20 @@ pub(crate) fn who_calls(
     agents.retain(|(agent, _)| host.is_here(&agent.location.machine));
     for ancestor in lineage() {
         let is_it = |(agent, is_here): &&(Agent, bool)| *is_here && agent.location.process.is(ancestor);
+        let is = |agent: &Agent, hint: &SessionId| agent.session.has_cli_id(hint);
         let rank = |(agent, _): &&(Agent, bool)| {
-            let last_active = files.activity(&agent.session).map(|activity| activity.last_active);
-            let is = |hint: &SessionId| agent.session.has_cli_id(hint);
-            (facts.thread.as_ref().is_some_and(is), facts.hints.iter().any(is), last_active)
+            let is_thread = facts.thread.as_ref().is_some_and(|thread| is(agent, thread));
+            (is_thread, facts.hints.iter().any(|hint| is(agent, hint)))
         };
-        let hosted: Vec<&(Agent, bool)> = agents.iter().filter(is_it).collect();
+        let mut hosted: Vec<&(Agent, bool)> = agents.iter().filter(is_it).collect();
+        let best = hosted.iter().map(rank).max();
+        hosted.retain(|hosted| Some(rank(hosted)) == best);
         let likeliest = match hosted[..] {
             [only] => Some(only),
-            _ => hosted.into_iter().max_by_key(rank),
+            // Only now are their states read.
+            _ => hosted
+                .into_iter()
+                .max_by_key(|(agent, _)| files.activity(&agent.session).map(|activity| activity.last_active)),
         };
         if let Some((agent, _)) = likeliest {
             // It may be the command of another session of that process, which has left.

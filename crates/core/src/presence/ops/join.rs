@@ -46,7 +46,7 @@ impl App {
         }
         let (_, outcome) = self.admit(request, |_, _| true, &|_| None, usize::MAX)?;
         let outcome = outcome.ok_or(PresenceError::NotRegistered)?;
-        self.note_roster_told(&outcome.agent.session, &outcome.others);
+        self.note_roster_told(&outcome);
         Ok(outcome)
     }
 
@@ -135,11 +135,10 @@ impl App {
         let here = newcomer.others.into_iter().filter(|agent| agent.project.id == project);
         let mut here: Vec<Agent> = here.collect();
         here.sort_by(|one, other| one.name.cmp(&other.name));
-        let unseen = here.split_off(here.len().min(most_seen));
-        let mut others = see(&*self.host, &*files, here);
+        let seen = here.drain(..here.len().min(most_seen)).collect();
+        let mut others = see(&*self.host, &*files, seen);
         others.sort_by_cached_key(rules::by_attention);
-        others.extend(unseen.into_iter().map(|agent| rules::see(agent, None)));
-        Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others })))
+        Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others, unseen: here })))
     }
 }
 

@@ -164,17 +164,22 @@ fn repository_seen(host: &dyn Host, repository: PathBuf, project: Project) -> Ch
 pub(crate) fn partition_alive(
     host: &dyn Host,
     files: &dyn SideFiles,
-    present: Vec<Agent>,
+    mut present: Vec<Agent>,
 ) -> (Vec<Agent>, Vec<(Agent, LeaveReason)>) {
     let now = host.now();
     // One process may host many sessions: ask once.
-    let mut lives: BTreeMap<(u32, String), bool> = BTreeMap::new();
-    let mut alive = Vec::with_capacity(present.len());
-    let mut dead = Vec::new();
-    for agent in present {
-        let reason = if host.is_here(&agent.location.machine) {
-            let life = (agent.location.process.pid, agent.location.process.start.clone());
-            let lives = *lives.entry(life).or_insert_with(|| host.is_alive(&agent.location.process));
+    let mut asked: BTreeMap<u32, (String, bool)> = BTreeMap::new();
+    let mut why_gone = |agent: &Agent| {
+        if host.is_here(&agent.location.machine) {
+            let process = &agent.location.process;
+            let lives = match asked.get(&process.pid) {
+                Some((start, lives)) if *start == process.start => *lives,
+                _ => {
+                    let lives = host.is_alive(process);
+                    asked.insert(process.pid, (process.start.clone(), lives));
+                    lives
+                }
+            };
             (!lives).then_some(LeaveReason::Died)
         } else if let Some(lives) = host.is_alive_elsewhere(&agent.location.machine, &agent.location.process)
         {
@@ -182,13 +187,16 @@ pub(crate) fn partition_alive(
         } else {
             let renewed = files.renewed(&agent.session).unwrap_or(agent.joined_at);
             (now.since(renewed) >= rules::SILENCE).then_some(LeaveReason::Silent)
-        };
-        match reason {
-            None => alive.push(agent),
-            Some(reason) => dead.push((agent, reason)),
         }
-    }
-    (alive, dead)
+    };
+    let mut reasons = Vec::new();
+    let is_gone = |agent: &mut Agent| {
+        let reason = why_gone(agent);
+        reasons.extend(reason);
+        reason.is_some()
+    };
+    let gone: Vec<Agent> = present.extract_if(.., is_gone).collect();
+    (present, gone.into_iter().zip(reasons).collect())
 }
 
 /// Whether an agent lives, or was heard from.

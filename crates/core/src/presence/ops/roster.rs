@@ -11,7 +11,7 @@ use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::messages;
 use crate::presence::Agent;
-use crate::presence::AgentView;
+use crate::presence::JoinOutcome;
 use crate::presence::LeaveReason;
 use crate::presence::SessionId;
 use crate::presence::Unfinished;
@@ -52,10 +52,10 @@ impl App {
         Ok(wording::roster(&came, &gone.iter().collect::<Vec<_>>()))
     }
 
-    /// Notes that a session was told of these agents.
-    pub fn note_roster_told(&mut self, session: &SessionId, others: &[AgentView]) {
-        let others = others.iter().map(|seen| &seen.agent).collect();
-        let _ = self.engine.side_files().not_met(session, others);
+    /// Notes that a session that has joined was told who is here.
+    pub fn note_roster_told(&mut self, told: &JoinOutcome) {
+        let others = told.others.iter().map(|seen| &seen.agent).chain(&told.unseen).collect();
+        let _ = self.engine.side_files().not_met(&told.agent.session, others);
     }
 
     /// What an agent has left unfinished.

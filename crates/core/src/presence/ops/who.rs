@@ -66,17 +66,15 @@ impl App {
             alive.retain(|agent| agent.project.id == project.id);
         }
         let observed = glimpse(&alive);
-        let seen = see(&*self.host, &*files, alive).into_iter().zip(observed);
+        let mut agents = see(&*self.host, &*files, alive);
         let glances = self.glances().unwrap_or_default().panes;
-        let look = |(seen, glimpse): (AgentView, Observed)| {
+        for (seen, glimpse) in agents.iter_mut().zip(observed) {
             let has_own_word = glimpse.live.is_some();
-            let seen = rules::look(seen, glimpse);
-            match glances.iter().find(|glance| glance.is_of(&seen.agent)) {
-                Some(glance) => rules::look_at_pane(seen, glance.clone(), has_own_word),
-                None => seen,
+            rules::look(seen, glimpse);
+            if let Some(glance) = glances.iter().find(|glance| glance.is_of(&seen.agent)) {
+                rules::look_at_pane(seen, glance.clone(), has_own_word);
             }
-        };
-        let mut agents: Vec<AgentView> = seen.map(look).collect();
+        }
         self.mark_stuck(&mut agents, now)?;
         agents.sort_by_cached_key(rules::by_attention);
         if *scope == Scope::Everywhere {
