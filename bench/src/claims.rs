@@ -71,8 +71,8 @@ fn guard(rounds: usize, reservations: usize) {
         json!({ "command": "cd src && sed -i 's/old/new/' free.rs && cargo fmt --check" }),
     );
     let looks = call("looks", "Bash", json!({ "command": "grep -rn 'fn login' src | head -20" }));
-    let mut status = home.consort(&["status"]);
-    status.current_dir(&home.cwd);
+    let status = home.consort(&["status"]);
+    home.enter();
     let candidates = vec![
         candidate("floor: a process that does nothing", floor(&free), &free),
         candidate("PreToolUse(Edit), free", home.hook("PreToolUse", &free), &free),
@@ -87,7 +87,7 @@ fn guard(rounds: usize, reservations: usize) {
 
 /// `reserve`, each time something else, which is then released.
 fn reserving(home: &Home, rounds: usize, reservations: usize) {
-    let run = |arguments: &[&str]| once(home.consort(arguments).current_dir(&home.cwd));
+    let run = |arguments: &[&str]| once(&mut home.consort(arguments));
     let mut taken = [Vec::new(), Vec::new(), Vec::new()];
     for round in 0..rounds {
         let path = format!("src/new{round}.rs");

@@ -24,8 +24,7 @@ pub(crate) fn run(rounds: usize, many: usize) {
         let home = Home::new(2, 100);
         // Here rather than for every command: a process that is started elsewhere is
         // forked first, which takes longer than all that it does.
-        let here = std::env::current_dir().unwrap();
-        std::env::set_current_dir(&home.cwd).unwrap();
+        home.enter();
         let taken = fill(&home, count);
         println!("{count} principles recorded in batches of 50: {:.1} s", taken.as_secs_f64());
         let mut candidates = [
@@ -61,7 +60,6 @@ pub(crate) fn run(rounds: usize, many: usize) {
         times.push(("MCP: the filter".into(), questions));
         table(&format!("knowledge, {count} principles, {rounds} rounds interleaved, µs"), times);
         println!("resident: {} KiB\n", server.resident());
-        std::env::set_current_dir(here).unwrap();
     }
 }
 

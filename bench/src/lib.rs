@@ -98,6 +98,7 @@ impl Drop for Home {
     fn drop(&mut self) {
         let _ = self.host.kill();
         let _ = self.host.wait();
+        let _ = std::env::set_current_dir("/");
     }
 }
 
@@ -176,6 +177,12 @@ impl Home {
         }
         tx.commit().unwrap();
         Self { dir, cwd, host }
+    }
+
+    /// Makes the project this process's own directory, and that of all it starts. A command that is
+    /// given another one is forked, which takes as long as this process is large: a millisecond.
+    pub fn enter(&self) {
+        std::env::set_current_dir(&self.cwd).unwrap();
     }
 
     /// What Claude Code would send for this session, which this process hosts from

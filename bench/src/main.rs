@@ -133,8 +133,8 @@ fn hooks(rounds: usize, many: usize) {
     let large = Home::new(50, many);
     let (in_small, in_large) = (small.payload("s7"), large.payload("s7"));
     let crowded = Home::new(200, 200);
-    let mut who = crowded.consort(&["who"]);
-    who.current_dir(&crowded.cwd);
+    let who = crowded.consort(&["who"]);
+    crowded.enter();
     let mut candidates = vec![
         candidate("floor: a process that does nothing", floor(&in_small), &in_small),
         candidate("PreToolUse, 10,000 entries", small.hook("PreToolUse", &in_small), &in_small),

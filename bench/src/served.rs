@@ -38,7 +38,7 @@ const HOSTILE: &[&str] = &[
 
 pub(crate) fn run(rounds: usize, hostile: usize) {
     let home = Home::new(2, 100);
-    std::env::set_current_dir(&home.cwd).unwrap();
+    home.enter();
     knowledge::fill(&home, 10_000);
     let site = Site::start(&home);
     let mut server = Server::start(&home);

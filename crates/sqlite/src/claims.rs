@@ -158,6 +158,28 @@ impl ClaimStore for SqliteTx<'_> {
         })
     }
 
+    fn holders(&self) -> Result<BTreeMap<Actor, bool>, StoreError> {
+        let mut holders: BTreeMap<String, bool> = BTreeMap::new();
+        self.ask(|tx| {
+            let mut statement = tx.prepare_cached(&format!("SELECT owner, value FROM {HOLDS}"))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let Some((_, holder)) = row.get_ref(0)?.as_str()?.rsplit_once('\t') else { continue };
+                let is_contested = row.get_ref(1)?.as_str()?.contains("\"contest\":{");
+                match holders.get_mut(holder) {
+                    Some(known) => *known |= is_contested,
+                    None => drop(holders.insert(holder.to_owned(), is_contested)),
+                }
+            }
+            Ok(())
+        })?;
+        let read = |(holder, is_contested): (String, bool)| {
+            let Ok(holder) = holder.parse();
+            (holder, is_contested)
+        };
+        Ok(holders.into_iter().map(read).collect())
+    }
+
     fn hold_counts(&self, project: &ProjectId, now: Timestamp) -> Result<Vec<(Actor, usize)>, StoreError> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         self.ask(|tx| {

@@ -1,5 +1,7 @@
 //! The port of the claims room: what an engine must store of holds and find again.
 
+use std::collections::BTreeMap;
+
 use super::Case;
 use super::Hold;
 use super::Resource;
@@ -22,6 +24,9 @@ pub trait ClaimStore {
 
     /// Those that one has.
     fn holds_of(&self, holder: &Actor) -> Result<Vec<Hold>, StoreError>;
+
+    /// Who has any, and whether somebody contests one of them.
+    fn holders(&self) -> Result<BTreeMap<Actor, bool>, StoreError>;
 
     /// How many each has in a project and on the whole machine that are not over.
     fn hold_counts(&self, project: &ProjectId, now: Timestamp) -> Result<Vec<(Actor, usize)>, StoreError>;

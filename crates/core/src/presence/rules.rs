@@ -230,10 +230,10 @@ pub(super) fn look_at_pane(seen: &mut AgentView, glance: PaneGlance, has_own_wor
     seen.pane = Some(glance);
 }
 
-/// Whether an agent keeps others from something and does nothing: it has a task, or somebody
-/// contests or waits for what it holds.
-pub(super) fn is_stuck(seen: &AgentView, now: Timestamp, is_wanted: bool) -> bool {
-    is_wanted && seen.status.is_idle() && now.since(seen.last_active) >= Activity::STUCK
+/// Whether an agent has done nothing for long: it is stuck if it has a task, or somebody contests
+/// or waits for what it holds.
+pub(super) fn is_idle_for_long(seen: &AgentView, now: Timestamp) -> bool {
+    seen.status.is_idle() && now.since(seen.last_active) >= Activity::STUCK
 }
 
 /// Those who need the person first, then by name.

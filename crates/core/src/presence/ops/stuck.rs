@@ -31,6 +31,7 @@ impl App {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let (alive, _) = partition_alive(&*self.host, &*files, tx.present()?);
+        let (holders, tasks) = (tx.holders()?, tx.claimed_tasks()?);
         let mut told = Vec::new();
         let waiters = LazyCell::new(|| waiters(&*self.host, &*files, &alive));
         for agent in &alive {
@@ -42,10 +43,14 @@ impl App {
             let mark = format!("stuck {} {}", agent.session, heard.last_active.0);
             let mut tell =
                 |to: &Agent, text: String| told.push(Told { to: to.clone(), text, mark: mark.clone() });
-            if let Some(task) = tx.task_of(&agent.session)? {
+            let me = Actor::Agent(agent.session.clone());
+            if let Some(task) = tasks.iter().find(|task| task.is_claimed_by(&me)) {
                 tell(agent, wording::stuck_on_task(&task.key, idle));
             }
-            for hold in tx.holds_of(&Actor::Agent(agent.session.clone()))? {
+            // Nobody waits for one that holds nothing.
+            let Some(is_contested) = holders.get(&me) else { continue };
+            let holds = if *is_contested { tx.holds_of(&me)? } else { Vec::new() };
+            for hold in holds {
                 let Some(contest) = &hold.contest else { continue };
                 let asker = alive.iter().find(|other| Actor::Agent(other.session.clone()) == contest.by);
                 if let Some(asker) = asker {

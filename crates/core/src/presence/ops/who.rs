@@ -90,21 +90,23 @@ impl App {
 
     /// Marks those who keep others from something and do nothing.
     fn mark_stuck(&mut self, agents: &mut [AgentView], now: Timestamp) -> Result<(), StoreError> {
-        let mut idle = agents.iter_mut().filter(|seen| rules::is_stuck(seen, now, true)).peekable();
-        if idle.peek().is_none() {
+        let mut idle: Vec<&mut AgentView> =
+            agents.iter_mut().filter(|seen| rules::is_idle_for_long(seen, now)).collect();
+        if idle.is_empty() {
             return Ok(());
         }
         let (files, tx) = (self.engine.side_files(), self.engine.read()?);
-        let present = tx.present()?;
+        let (holders, tasks) = (tx.holders()?, tx.claimed_tasks()?);
+        let actor = |seen: &AgentView| Actor::Agent(seen.agent.session.clone());
+        // Nobody waits for one that holds nothing.
+        let is_held = idle.iter().any(|seen| holders.contains_key(&actor(seen)));
+        let present = if is_held { tx.present()? } else { Vec::new() };
         let waiters = waiters(&*self.host, &*files, &present);
-        let is_awaited =
-            |session: &SessionId| waiters.iter().any(|(_, waits)| waits.holders.contains(session));
-        for seen in idle {
-            let holder = Actor::Agent(seen.agent.session.clone());
-            let is_contested = tx.holds_of(&holder)?.iter().any(|hold| hold.contest.is_some());
-            let is_wanted =
-                is_contested || tx.task_of(&seen.agent.session)?.is_some() || is_awaited(&seen.agent.session);
-            if rules::is_stuck(seen, now, is_wanted) {
+        for seen in &mut idle {
+            let (me, session) = (actor(seen), &seen.agent.session);
+            let is_contested = holders.get(&me) == Some(&true);
+            let has_task = tasks.iter().any(|task| task.is_claimed_by(&me));
+            if is_contested || has_task || waiters.iter().any(|(_, waits)| waits.holders.contains(session)) {
                 seen.status = Status::Stuck;
             }
         }
