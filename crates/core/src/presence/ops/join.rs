@@ -19,7 +19,9 @@ use crate::config::hook_settings;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
+use crate::host::Place;
 use crate::journal::Actor;
+use crate::journal::Change;
 use crate::presence::Agent;
 use crate::presence::JoinOutcome;
 use crate::presence::JoinRequest;
@@ -84,52 +86,39 @@ impl App {
         // everyone else waits.
         let tx = self.engine.read()?;
         let settings = hook_settings(&*tx, &place.worktree, environment)?;
-        let known = tx.agent(&request.session)?;
-        if !welcome(&settings, known.map(|(_, reason)| reason)) {
+        let known = tx.agent(&request.session)?.map(|(_, reason)| reason);
+        if !welcome(&settings, known) {
             return Ok((settings, None));
         }
-        let Identified { project, is_news } = identify(&*self.host, &*tx, &place)?;
-        drop(tx);
-        self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
-
-        let tx = self.engine.write()?;
-        let settled = tx.project_of(&place.repository)?;
-        let is_unsettled = settled.is_none();
-        let project = settled.unwrap_or(project);
-        let known = tx.agent(&request.session)?;
-        let (present, dead) = partition_alive(&*self.host, &*files, tx.present()?);
-        if !dead.is_empty() {
-            // Their names are free, and their leaving is news of its own.
-            drop(tx);
-            self.record_departures()?;
-            return self.admit(request, welcome, environment, most_seen);
-        }
-        let newcomer = Newcomer {
-            request,
-            now,
-            machine: self.host.name(),
-            place,
-            project,
-            is_first: is_news && is_unsettled,
-            known: known.map(|(agent, _)| agent),
-            me: None,
-            predecessor: None,
-            others: Vec::new(),
-            spec: spec_of(&*self.host, &*tx, request)?,
-            random: random_number(&*self.host),
+        let identified = identify(&*self.host, &*tx, &place)?;
+        let coming = Coming { files: &*files, request, now, place, identified };
+        // One that is here and brings nothing new, as after a compaction, does not queue either.
+        let is_here = known == Some(None) && request.spec.is_none() && files.is_current();
+        let nothing_new = match is_here {
+            true => coming.decide(&*self.host, &*tx)?.filter(|arrival| arrival.changes.is_empty()),
+            false => None,
         };
-        let newcomer = newcomer.among(present);
-        let agent = newcomer.agent()?;
-        let mut changes = newcomer.arrival(&agent);
-        if newcomer.inherits_name(&agent) {
-            changes.extend(left_for(&*tx, &agent)?);
-        }
-        if let Some(predecessor) = &newcomer.predecessor {
-            let label = claims::label(&*self.host, Some(&agent));
-            changes.extend(belongings(&*tx, &predecessor.session)?.taken_over(&agent, &label, now));
-        }
-        let (actor, project) = (Actor::Agent(agent.session.clone()), agent.project.id.clone());
-        Self::conclude(&*self.host, tx, now, Some(project.clone()), actor, changes)?;
+        drop(tx);
+        let arrival = match nothing_new {
+            Some(arrival) => arrival,
+            None => {
+                self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
+                let tx = self.engine.write()?;
+                let Some(mut arrival) = coming.decide(&*self.host, &*tx)? else {
+                    // Their names are free, and their leaving is news of its own.
+                    drop(tx);
+                    self.record_departures()?;
+                    return self.admit(request, welcome, environment, most_seen);
+                };
+                let changes = std::mem::take(&mut arrival.changes);
+                let (actor, project) =
+                    (Actor::Agent(arrival.agent.session.clone()), arrival.agent.project.id.clone());
+                Self::conclude(&*self.host, tx, now, Some(project), actor, changes)?;
+                arrival
+            }
+        };
+        let Arrival { newcomer, agent, .. } = arrival;
+        let project = agent.project.id.clone();
         let (joined, goes_on) = (newcomer.me.is_none(), newcomer.goes_on());
         begin(&*files, &agent, joined, now)?;
         let here = newcomer.others.into_iter().filter(|agent| agent.project.id == project);
@@ -139,6 +128,61 @@ impl App {
         let mut others = see(&*self.host, &*files, seen);
         others.sort_by_cached_key(rules::by_attention);
         Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others, unseen: here })))
+    }
+}
+
+/// A session that comes, as it is before the store is looked at.
+struct Coming<'a> {
+    files: &'a dyn SideFiles,
+    request: &'a JoinRequest,
+    now: Timestamp,
+    place: Place,
+    identified: Identified,
+}
+
+/// What was decided of it.
+struct Arrival<'a> {
+    newcomer: Newcomer<'a>,
+    agent: Agent,
+    changes: Vec<Change>,
+}
+
+impl<'a> Coming<'a> {
+    /// Decides by what a transaction sees; not while some are there who are dead.
+    fn decide(&self, host: &dyn Host, tx: &dyn Tx) -> Result<Option<Arrival<'a>>, PresenceError> {
+        let Self { files, request, now, place, identified } = self;
+        let settled = tx.project_of(&place.repository)?;
+        let is_unsettled = settled.is_none();
+        let known = tx.agent(&request.session)?;
+        let (present, dead) = partition_alive(host, *files, tx.present()?);
+        if !dead.is_empty() {
+            return Ok(None);
+        }
+        let newcomer = Newcomer {
+            request,
+            now: *now,
+            machine: host.name(),
+            place: place.clone(),
+            project: settled.unwrap_or_else(|| identified.project.clone()),
+            is_first: identified.is_news && is_unsettled,
+            known: known.map(|(agent, _)| agent),
+            me: None,
+            predecessor: None,
+            others: Vec::new(),
+            spec: spec_of(host, tx, request)?,
+            random: random_number(host),
+        };
+        let newcomer = newcomer.among(present);
+        let agent = newcomer.agent()?;
+        let mut changes = newcomer.arrival(&agent);
+        if newcomer.inherits_name(&agent) {
+            changes.extend(left_for(tx, &agent)?);
+        }
+        if let Some(predecessor) = &newcomer.predecessor {
+            let label = claims::label(host, Some(&agent));
+            changes.extend(belongings(tx, &predecessor.session)?.taken_over(&agent, &label, *now));
+        }
+        Ok(Some(Arrival { newcomer, agent, changes }))
     }
 }
 
