@@ -98,6 +98,7 @@ impl Drop for Home {
     fn drop(&mut self) {
         let _ = self.host.kill();
         let _ = self.host.wait();
+        // It may have been entered, and is gone now.
         let _ = std::env::set_current_dir("/");
     }
 }

@@ -37,6 +37,7 @@ fn one_by_one(rounds: usize) {
     let home = Home::new(50, 10_000);
     let (empty, full) = (home.payload("s9"), home.payload("s11"));
     // Who sends is in the middle of its work, and its hooks have said so.
+    home.payload("s0");
     home.app().note_activity(&"s0".into(), &ActivityUpdate::of(Status::Working)).unwrap();
     let mut taken: Vec<Vec<Duration>> = vec![Vec::new(); 5];
     let mut order: Vec<usize> = (0..taken.len()).collect();

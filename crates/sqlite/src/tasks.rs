@@ -1,5 +1,7 @@
 //! SQL of the tasks room: the state of tasks, among the facts.
 
+use std::collections::BTreeSet;
+
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::presence::SessionId;
@@ -77,6 +79,15 @@ impl TaskStore for SqliteTx<'_> {
 
     fn claimed_tasks(&self) -> Result<Vec<TaskRecord>, StoreError> {
         let sql = format!("SELECT value FROM {TASKS} AND owner != ''");
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([], read)?.collect())
+    }
+
+    fn workers(&self) -> Result<BTreeSet<Actor>, StoreError> {
+        let sql = format!("SELECT DISTINCT owner FROM {TASKS} AND owner != ''");
+        let read = |row: &Row<'_>| {
+            let Ok(worker) = row.get_ref(0)?.as_str()?.parse();
+            Ok(worker)
+        };
         self.ask(|tx| tx.prepare_cached(&sql)?.query_map([], read)?.collect())
     }
 

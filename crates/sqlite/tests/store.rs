@@ -16,6 +16,7 @@ use consort_core::journal::Actor;
 use consort_core::messages::DeliveryPoint;
 use consort_core::messages::InboxRequest;
 use consort_core::presence::ActivityUpdate;
+use consort_core::presence::CallerFacts;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_core::presence::Status;
@@ -104,6 +105,65 @@ fn nobody_else_can_read_it() {
     for file in ["consort.db", "consort.db-wal", "consort.db-shm"].into_iter().chain(beside) {
         assert_eq!(mode(&dir.join(file)), 0o600, "{file}");
     }
+}
+
+/// After a compaction a session is here as it was.
+#[test]
+fn a_start_that_brings_nothing_new_waits_for_no_writer() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("consort.db");
+    let mut app = app_at(temp.path());
+    store_story::join(&mut app, "s", 7, NameWish::Any).unwrap();
+    let mut other = Store::new(path.clone(), Access::Command);
+    let writing = other.write().unwrap();
+    assert!(!store_story::join(&mut app, "s", 7, NameWish::Any).unwrap().joined);
+    drop(writing);
+    // Where hooks would not see what is reserved it is put right first.
+    std::fs::remove_file(temp.path().join("published/store")).unwrap();
+    let is_current = || Store::new(path.clone(), Access::Command).side_files().is_current();
+    assert!(!is_current());
+    store_story::join(&mut app, "s", 7, NameWish::Any).unwrap();
+    assert!(is_current());
+}
+
+/// One process hosts a session at work and one that was joined by hand: what that one calls is
+/// noted as its own.
+#[test]
+fn a_call_is_noted_as_that_of_the_session_that_called() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app_at(temp.path());
+    for session in ["quiet", "busy"] {
+        store_story::join(&mut app, session, 7, NameWish::Any).unwrap();
+    }
+    app.note_activity(&"busy".into(), &ActivityUpdate::of(Status::Working)).unwrap();
+    let last_active = |app: &StoryApp| app.activity_of(&"quiet".into()).unwrap().last_active;
+    let before = last_active(&app);
+    app.host().advance(Timestamp::MINUTE);
+    app.host().call_from(&[7]);
+    let (_, hosted) = app.ancestors();
+    assert_eq!(hosted.clone().map(|session| session.to_string()), Some("busy".into()));
+    let facts = |hint| CallerFacts { hosted: hosted.clone(), ..store_story::facts(app.host(), hint) };
+    let (of_busy, of_quiet) = (facts(Some("busy")), facts(Some("quiet")));
+    app.note_caller(&of_busy).unwrap();
+    assert_eq!(last_active(&app), before);
+    app.note_caller(&of_quiet).unwrap();
+    assert!(last_active(&app) > before);
+}
+
+#[test]
+fn holders_are_those_who_hold_something() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app_at(temp.path());
+    for (session, pid) in [("raven", 1), ("bear", 2), ("owl", 3)] {
+        store_story::join(&mut app, session, pid, NameWish::Any).unwrap();
+    }
+    claims_story::reserve(&mut app, 1, &["src/", "docs/"]).unwrap();
+    claims_story::reserve(&mut app, 2, &["tests/"]).unwrap();
+    claims_story::contest(&mut app, 2, "docs/").unwrap();
+    let mut store = Store::new(temp.path().join("consort.db"), Access::Command);
+    let holders = store.read().unwrap().holders().unwrap();
+    let agent = |session: &str| Actor::Agent(session.into());
+    assert_eq!(holders, [(agent("bear"), false), (agent("raven"), true)].into());
 }
 
 #[test]

@@ -14,7 +14,8 @@ pub struct CallerFacts {
     pub own: Option<Process>,
     /// Nearest first.
     pub ancestors: Vec<Process>,
-    /// The session that the last of them is noted to host.
+    /// The session that the last of them is noted to host: a note, which makes nobody that agent. Not
+    /// looked up for callers over the network.
     pub hosted: Option<SessionId>,
     /// Which of the sessions that one process hosts is the likeliest. It tells
     /// them apart, and nothing more.

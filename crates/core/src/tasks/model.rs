@@ -42,13 +42,6 @@ pub struct TaskRecord {
     pub generation: Number,
 }
 
-impl TaskRecord {
-    /// Whether it is this one's to do.
-    pub fn is_claimed_by(&self, who: &Actor) -> bool {
-        matches!(&self.state, TaskState::Claimed(worker) if worker.who == *who)
-    }
-}
-
 /// How a task stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

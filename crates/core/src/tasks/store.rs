@@ -1,8 +1,11 @@
 //! The port of the tasks room: what an engine must store of the state of tasks.
 
+use std::collections::BTreeSet;
+
 use super::SpecRef;
 use super::TaskRecord;
 use crate::engine::StoreError;
+use crate::journal::Actor;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 
@@ -16,6 +19,9 @@ pub trait TaskStore {
 
     /// All tasks that someone has claimed.
     fn claimed_tasks(&self) -> Result<Vec<TaskRecord>, StoreError>;
+
+    /// Who has claimed any.
+    fn workers(&self) -> Result<BTreeSet<Actor>, StoreError>;
 
     /// The task that a session has claimed.
     fn task_of(&self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError>;

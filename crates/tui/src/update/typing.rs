@@ -41,8 +41,14 @@ pub(super) fn begin_with(model: &mut Model, purpose: Purpose, text: &str) {
 
 /// Shows a word, to be typed back: what follows weakens protection.
 pub(super) fn ask_word(model: &mut Model, confirmed: Confirmed) {
-    model.seed = model.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    let word = WORDS[(model.seed >> 33) as usize % WORDS.len()].to_owned();
+    let word = |seed: u64| WORDS[(seed >> 33) as usize % WORDS.len()];
+    let last = word(model.seed);
+    // Another than the last: whoever mistyped that one is to read this one.
+    while word(model.seed) == last {
+        model.seed =
+            model.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    }
+    let word = word(model.seed).to_owned();
     begin(model, Purpose::Word { word, confirmed });
 }
 

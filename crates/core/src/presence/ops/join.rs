@@ -93,14 +93,19 @@ impl App {
         let identified = identify(&*self.host, &*tx, &place)?;
         let coming = Coming { files: &*files, request, now, place, identified };
         // One that is here and brings nothing new, as after a compaction, does not queue either.
-        let is_here = known == Some(None) && request.spec.is_none() && files.is_current();
+        let has_state = files.activity(&request.session).is_some();
+        let is_here = known == Some(None) && has_state && request.spec.is_none() && files.is_current();
         let nothing_new = match is_here {
             true => coming.decide(&*self.host, &*tx)?.filter(|arrival| arrival.changes.is_empty()),
             false => None,
         };
         drop(tx);
         let arrival = match nothing_new {
-            Some(arrival) => arrival,
+            Some(arrival) => {
+                // If it has left meanwhile, nothing of it begins again.
+                files.note_host(&arrival.agent);
+                arrival
+            }
             None => {
                 self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
                 let tx = self.engine.write()?;
@@ -114,13 +119,13 @@ impl App {
                 let (actor, project) =
                     (Actor::Agent(arrival.agent.session.clone()), arrival.agent.project.id.clone());
                 Self::conclude(&*self.host, tx, now, Some(project), actor, changes)?;
+                begin(&*files, &arrival.agent, arrival.newcomer.me.is_none(), now)?;
                 arrival
             }
         };
         let Arrival { newcomer, agent, .. } = arrival;
         let project = agent.project.id.clone();
         let (joined, goes_on) = (newcomer.me.is_none(), newcomer.goes_on());
-        begin(&*files, &agent, joined, now)?;
         let here = newcomer.others.into_iter().filter(|agent| agent.project.id == project);
         let mut here: Vec<Agent> = here.collect();
         here.sort_by(|one, other| one.name.cmp(&other.name));
@@ -148,7 +153,7 @@ struct Arrival<'a> {
 }
 
 impl<'a> Coming<'a> {
-    /// Decides by what a transaction sees; not while some are there who are dead.
+    /// Decides by what a transaction sees; `None` while some are listed who are dead.
     fn decide(&self, host: &dyn Host, tx: &dyn Tx) -> Result<Option<Arrival<'a>>, PresenceError> {
         let Self { files, request, now, place, identified } = self;
         let settled = tx.project_of(&place.repository)?;

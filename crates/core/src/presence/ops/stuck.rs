@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 
 use super::partition_alive;
 use crate::App;
+use crate::Timestamp;
 use crate::claims::Waiting;
 use crate::engine::StoreError;
 use crate::host::Host;
@@ -31,20 +32,27 @@ impl App {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let (alive, _) = partition_alive(&*self.host, &*files, tx.present()?);
-        let (holders, tasks) = (tx.holders()?, tx.claimed_tasks()?);
+        let idle_for_long = |agent: &'_ Agent| {
+            let heard = files.activity(&agent.session)?;
+            heard.is_idle_for_long(now).then_some(heard.last_active)
+        };
+        let idle: Vec<(&Agent, Timestamp)> =
+            alive.iter().filter_map(|agent| Some((agent, idle_for_long(agent)?))).collect();
+        if idle.is_empty() {
+            return Ok(0);
+        }
+        let (holders, workers) = (tx.holders()?, tx.workers()?);
         let mut told = Vec::new();
         let waiters = LazyCell::new(|| waiters(&*self.host, &*files, &alive));
-        for agent in &alive {
-            let Some(heard) = files.activity(&agent.session).filter(|heard| heard.is_idle_for_long(now))
-            else {
-                continue;
-            };
-            let idle = now.since(heard.last_active);
-            let mark = format!("stuck {} {}", agent.session, heard.last_active.0);
+        for (agent, last_active) in idle {
+            let idle = now.since(last_active);
+            let mark = format!("stuck {} {}", agent.session, last_active.0);
             let mut tell =
                 |to: &Agent, text: String| told.push(Told { to: to.clone(), text, mark: mark.clone() });
             let me = Actor::Agent(agent.session.clone());
-            if let Some(task) = tasks.iter().find(|task| task.is_claimed_by(&me)) {
+            if workers.contains(&me)
+                && let Some(task) = tx.task_of(&agent.session)?
+            {
                 tell(agent, wording::stuck_on_task(&task.key, idle));
             }
             // Nobody waits for one that holds nothing.

@@ -96,7 +96,7 @@ impl App {
             return Ok(());
         }
         let (files, tx) = (self.engine.side_files(), self.engine.read()?);
-        let (holders, tasks) = (tx.holders()?, tx.claimed_tasks()?);
+        let (holders, workers) = (tx.holders()?, tx.workers()?);
         let actor = |seen: &AgentView| Actor::Agent(seen.agent.session.clone());
         // Nobody waits for one that holds nothing.
         let is_held = idle.iter().any(|seen| holders.contains_key(&actor(seen)));
@@ -104,9 +104,9 @@ impl App {
         let waiters = waiters(&*self.host, &*files, &present);
         for seen in &mut idle {
             let (me, session) = (actor(seen), &seen.agent.session);
-            let is_contested = holders.get(&me) == Some(&true);
-            let has_task = tasks.iter().any(|task| task.is_claimed_by(&me));
-            if is_contested || has_task || waiters.iter().any(|(_, waits)| waits.holders.contains(session)) {
+            let is_awaited = || waiters.iter().any(|(_, waits)| waits.holders.contains(session));
+            let is_wanted = holders.get(&me).is_some_and(|is_contested| *is_contested || is_awaited());
+            if is_wanted || workers.contains(&me) {
                 seen.status = Status::Stuck;
             }
         }
