@@ -205,17 +205,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 /// A short stand-in for a long text, the same in every version (FNV-1a). For
 /// file names; nothing that must withstand an adversary.
 pub fn checksum(bytes: &[u8]) -> u64 {
-    hashed(bytes.iter())
-}
-
-/// The same of several pieces, one after the other.
-pub fn checksum_of(pieces: &[&str]) -> u64 {
-    hashed(pieces.iter().flat_map(|piece| piece.as_bytes()))
-}
-
-fn hashed<'a>(bytes: impl Iterator<Item = &'a u8>) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-    bytes.fold(0xcbf2_9ce4_8422_2325, step)
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// How many characters are wrong, missing, too many or swapped with their neighbour.

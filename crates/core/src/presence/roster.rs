@@ -55,8 +55,9 @@ impl dyn SideFiles + '_ {
         let told = self.read_log(session).told();
         let (mut strangers, mut lines) = (Vec::new(), Vec::new());
         for agent in agents {
-            let by_name = ["here ", agent.name.as_str(), " ", &agent.kind];
-            let called = [text::checksum_of(&["here ", agent.session.as_str()]), text::checksum_of(&by_name)];
+            let by_name = ["here ", agent.name.as_str(), " ", &agent.kind].concat();
+            let called = [["here ", agent.session.as_str()].concat(), by_name];
+            let called = called.map(|what| text::checksum(what.as_bytes()));
             if !called.iter().any(|what| told.contains(what)) {
                 strangers.push(agent);
             }

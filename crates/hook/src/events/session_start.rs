@@ -74,7 +74,7 @@ pub(crate) fn handle(
         ContextMode::Full => app.digest(&outcome.agent, settings.digest_tokens),
         ContextMode::Minimal | ContextMode::None => None,
     };
-    // A hook ends in a moment, and to take fifty agents apart first is a twentieth of its time.
+    // The process ends in a moment. Freeing fifty agents first would be a twentieth of its instructions.
     std::mem::forget(outcome);
     let told = told.into_iter().chain(learned.map(|learned| text::strip_hook_marks(&learned).into_owned()));
     let parts: Vec<String> = told.chain(mail.iter().map(|mail| mail.text.clone())).collect();

@@ -43,7 +43,7 @@ pub(super) fn begin_with(model: &mut Model, purpose: Purpose, text: &str) {
 pub(super) fn ask_word(model: &mut Model, confirmed: Confirmed) {
     let word = |seed: u64| WORDS[(seed >> 33) as usize % WORDS.len()];
     let last = word(model.seed);
-    // Another than the last: whoever mistyped that one is to read this one.
+    // The word changes every time, so that it has to be read before it is typed.
     while word(model.seed) == last {
         model.seed =
             model.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -31,15 +31,15 @@ impl App {
     /// Notes that the caller has called, if it is an agent.
     pub fn note_caller(&mut self, facts: &CallerFacts) -> Result<(), StoreError> {
         let files = self.engine.side_files();
-        let is_at_work = |session: &&SessionId| {
-            files.activity(session).is_some_and(|activity| activity.status != Status::Idle)
-        };
-        // Its process may host others: then a hint tells which it is.
-        let is_it = |session: &&SessionId| {
+        // Its process may host other sessions too: then a hint tells which one this is.
+        let is_meant = |session: &SessionId| {
             facts.hints.is_empty() || facts.hints.iter().any(|hint| session.has_cli_id(hint))
         };
-        // Then its hooks tell what it does, and the store need not be opened.
-        if facts.hosted.as_ref().filter(is_it).is_some_and(|session| is_at_work(&session)) {
+        // While it works, its hooks tell what it does, and the store need not be opened.
+        if let Some(session) = &facts.hosted
+            && is_meant(session)
+            && files.activity(session).is_some_and(|activity| activity.status != Status::Idle)
+        {
             return Ok(());
         }
         match self.caller(facts)? {

@@ -91,39 +91,39 @@ impl App {
             return Ok((settings, None));
         }
         let identified = identify(&*self.host, &*tx, &place)?;
-        let coming = Coming { files: &*files, request, now, place, identified };
-        // One that is here and brings nothing new, as after a compaction, does not queue either.
+        let facts = JoinFacts { files: &*files, request, now, place, identified };
+        // Nor does a session that is here already and changes nothing, as after a compaction.
         let has_state = files.activity(&request.session).is_some();
         let is_here = known == Some(None) && has_state && request.spec.is_none() && files.is_current();
         let nothing_new = match is_here {
-            true => coming.decide(&*self.host, &*tx)?.filter(|arrival| arrival.changes.is_empty()),
+            true => facts.decide(&*self.host, &*tx)?.filter(|decision| decision.changes.is_empty()),
             false => None,
         };
         drop(tx);
-        let arrival = match nothing_new {
-            Some(arrival) => {
+        let decision = match nothing_new {
+            Some(decision) => {
                 // If it has left meanwhile, nothing of it begins again.
-                files.note_host(&arrival.agent);
-                arrival
+                files.note_host(&decision.agent);
+                decision
             }
             None => {
                 self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
                 let tx = self.engine.write()?;
-                let Some(mut arrival) = coming.decide(&*self.host, &*tx)? else {
+                let Some(mut decision) = facts.decide(&*self.host, &*tx)? else {
                     // Their names are free, and their leaving is news of its own.
                     drop(tx);
                     self.record_departures()?;
                     return self.admit(request, welcome, environment, most_seen);
                 };
-                let changes = std::mem::take(&mut arrival.changes);
+                let changes = std::mem::take(&mut decision.changes);
                 let (actor, project) =
-                    (Actor::Agent(arrival.agent.session.clone()), arrival.agent.project.id.clone());
+                    (Actor::Agent(decision.agent.session.clone()), decision.agent.project.id.clone());
                 Self::conclude(&*self.host, tx, now, Some(project), actor, changes)?;
-                begin(&*files, &arrival.agent, arrival.newcomer.me.is_none(), now)?;
-                arrival
+                begin(&*files, &decision.agent, decision.newcomer.me.is_none(), now)?;
+                decision
             }
         };
-        let Arrival { newcomer, agent, .. } = arrival;
+        let JoinDecision { newcomer, agent, .. } = decision;
         let project = agent.project.id.clone();
         let (joined, goes_on) = (newcomer.me.is_none(), newcomer.goes_on());
         let here = newcomer.others.into_iter().filter(|agent| agent.project.id == project);
@@ -136,8 +136,8 @@ impl App {
     }
 }
 
-/// A session that comes, as it is before the store is looked at.
-struct Coming<'a> {
+/// What is known of a session that joins before the store is read.
+struct JoinFacts<'a> {
     files: &'a dyn SideFiles,
     request: &'a JoinRequest,
     now: Timestamp,
@@ -145,16 +145,16 @@ struct Coming<'a> {
     identified: Identified,
 }
 
-/// What was decided of it.
-struct Arrival<'a> {
+/// What was decided from them.
+struct JoinDecision<'a> {
     newcomer: Newcomer<'a>,
     agent: Agent,
     changes: Vec<Change>,
 }
 
-impl<'a> Coming<'a> {
+impl<'a> JoinFacts<'a> {
     /// Decides by what a transaction sees; `None` while some are listed who are dead.
-    fn decide(&self, host: &dyn Host, tx: &dyn Tx) -> Result<Option<Arrival<'a>>, PresenceError> {
+    fn decide(&self, host: &dyn Host, tx: &dyn Tx) -> Result<Option<JoinDecision<'a>>, PresenceError> {
         let Self { files, request, now, place, identified } = self;
         let settled = tx.project_of(&place.repository)?;
         let is_unsettled = settled.is_none();
@@ -187,7 +187,7 @@ impl<'a> Coming<'a> {
             let label = claims::label(host, Some(&agent));
             changes.extend(belongings(tx, &predecessor.session)?.taken_over(&agent, &label, *now));
         }
-        Ok(Some(Arrival { newcomer, agent, changes }))
+        Ok(Some(JoinDecision { newcomer, agent, changes }))
     }
 }
 

@@ -32,12 +32,11 @@ impl App {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let (alive, _) = partition_alive(&*self.host, &*files, tx.present()?);
-        let idle_for_long = |agent: &'_ Agent| {
-            let heard = files.activity(&agent.session)?;
-            heard.is_idle_for_long(now).then_some(heard.last_active)
-        };
-        let idle: Vec<(&Agent, Timestamp)> =
-            alive.iter().filter_map(|agent| Some((agent, idle_for_long(agent)?))).collect();
+        let mut idle: Vec<(&Agent, Timestamp)> = Vec::new();
+        for agent in &alive {
+            let heard = files.activity(&agent.session).filter(|heard| heard.is_idle_for_long(now));
+            idle.extend(heard.map(|heard| (agent, heard.last_active)));
+        }
         if idle.is_empty() {
             return Ok(0);
         }
