@@ -33,8 +33,10 @@ fn prompts(rounds: usize) {
     sealed(&mut floor, "/dev/null".as_ref());
     let mut candidates = vec![("floor: a process that does nothing".to_owned(), floor, Vec::new())];
     for (home, agents) in homes.iter().zip(counts) {
+        home.take_over("s1");
         // No prompt is the one before it, and none is about what another does.
-        let payloads: Vec<PathBuf> = (0..16).map(|n| payload(home, "s1", &words(5_000 + n))).collect();
+        let nobodys = agents * 100;
+        let payloads: Vec<PathBuf> = (nobodys..nobodys + 16).map(|n| payload(home, "s1", &words(n))).collect();
         let name = format!("UserPromptSubmit among {agents} agents");
         candidates.push((name, home.hook("UserPromptSubmit", &payloads[0]), payloads));
     }

@@ -186,15 +186,20 @@ impl Home {
         std::env::set_current_dir(&self.cwd).unwrap();
     }
 
-    /// What Claude Code would send for this session, which this process hosts from
-    /// then on.
-    pub fn payload(&self, session: &str) -> PathBuf {
+    /// From now on this process hosts the session.
+    pub fn take_over(&self, session: &str) {
         let mut app = self.app();
         let agent = app.engine_mut().read().unwrap().agent(&session.into()).unwrap();
         if let Some((mut agent, _)) = agent {
             agent.location.process = app.host().process(std::process::id()).unwrap();
             app.engine_mut().side_files().note_host(&agent);
         }
+    }
+
+    /// What Claude Code would send for this session, which this process hosts from
+    /// then on.
+    pub fn payload(&self, session: &str) -> PathBuf {
+        self.take_over(session);
         let path = self.dir.path().join(format!("{session}.json"));
         let cwd = &self.cwd;
         let payload = serde_json::json!({
