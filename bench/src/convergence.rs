@@ -36,7 +36,8 @@ fn prompts(rounds: usize) {
         home.take_over("s1");
         // No prompt is the one before it, and none is about what another does.
         let nobodys = agents * 100;
-        let payloads: Vec<PathBuf> = (nobodys..nobodys + 16).map(|n| payload(home, "s1", &words(n))).collect();
+        let payloads: Vec<PathBuf> =
+            (nobodys..nobodys + 16).map(|n| payload(home, "s1", &words(n))).collect();
         let name = format!("UserPromptSubmit among {agents} agents");
         candidates.push((name, home.hook("UserPromptSubmit", &payloads[0]), payloads));
     }

@@ -1,8 +1,10 @@
 //! Recognises secrets by their format, so that none is recorded or sent by mistake.
 //!
-//! The formats are data, in `secrets.txt`. A text that only talks of them ("tokens
-//! begin with `ghp_`", `ghp_xxxxxxxx`) is none.
+//! A text that only talks of them ("tokens begin with `ghp_`", `ghp_xxxxxxxx`) is none.
 
+mod formats;
+
+use formats::FORMATS;
 use serde_json::Value;
 
 /// A secret in a text. **It never carries the secret itself.**
@@ -13,12 +15,9 @@ pub struct Secret {
     pub at: usize,
 }
 
-/// What is written in the place of a secret, and is none.
-const PLACEHOLDERS: [char; 6] = ['x', 'X', '0', '_', '-', '.'];
-
 /// The first secret in a text.
 pub fn find(text: &str) -> Option<Secret> {
-    formats().filter_map(|format| format.find(text)).min_by_key(|secret| secret.at)
+    FORMATS.iter().filter_map(|format| format.find(text)).min_by_key(|secret| secret.at)
 }
 
 /// The first secret in any text of a value.
@@ -57,58 +56,11 @@ pub fn redacted(text: &str) -> String {
     redacted
 }
 
-struct Format {
-    what: &'static str,
-    beginning: &'static str,
-    follows: &'static str,
-    least: usize,
-}
-
-fn formats() -> impl Iterator<Item = Format> {
-    let lines = include_str!("secrets.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.filter_map(|line| {
-        let mut parts = line.split('\t');
-        let (what, beginning, follows) = (parts.next()?, parts.next()?, parts.next()?);
-        Some(Format { what, beginning, follows, least: parts.next()?.parse().ok()? })
-    })
-}
-
-impl Format {
-    fn find(&self, text: &str) -> Option<Secret> {
-        // Most of what is said is too short for most of them, and need not be searched.
-        if text.len() < self.beginning.len() + self.least {
-            return None;
-        }
-        let is_secret = |(at, _): &(usize, &str)| self.is_at(text, *at);
-        let (at, _) = text.match_indices(self.beginning).find(is_secret)?;
-        Some(Secret { what: self.what, at: text[..at].chars().count() + 1 })
-    }
-
-    /// Whether a secret is there: not in the middle of a word, long enough, and no
-    /// placeholder.
-    fn is_at(&self, text: &str, at: usize) -> bool {
-        let is_inside = text[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
-        let rest = &text[at + self.beginning.len()..];
-        let end = rest.find(|c| !self.may_follow(c)).unwrap_or(rest.len());
-        let is_placeholder = end > 0 && rest[..end].chars().all(|c| PLACEHOLDERS.contains(&c));
-        !is_inside && end >= self.least && !is_placeholder
-    }
-
-    fn may_follow(&self, c: char) -> bool {
-        match self.follows {
-            "alnum" => c.is_ascii_alphanumeric(),
-            "word" => c.is_ascii_alphanumeric() || c == '_',
-            "dash" => c.is_ascii_alphanumeric() || matches!(c, '_' | '-'),
-            "dot" => c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'),
-            "upper" => c.is_ascii_uppercase() || c.is_ascii_digit(),
-            "hex" => c.is_ascii_hexdigit(),
-            _ => false,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use formats::Follows;
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -117,14 +69,13 @@ mod tests {
         let text = format!("a {key} b\n\"{key}\" and {key}\nplain");
         assert_eq!(redacted(&text), "a [redacted] b\n\"[redacted]\" and [redacted]\nplain");
     }
-    use serde_json::json;
 
     #[test]
     fn every_format_is_found_and_its_place_told() {
         let mut count = 0;
-        for format in formats() {
+        for format in FORMATS {
             let some = "A1B2C3D4E5F6".repeat(8);
-            let some = if format.follows == "hex" { some.to_lowercase() } else { some };
+            let some = if format.follows == Follows::Hex { some.to_lowercase() } else { some };
             let text = format!("é the key is `{}{}`.", format.beginning, &some[..format.least]);
             assert_eq!(find(&text), Some(Secret { what: format.what, at: 15 }), "{}", format.what);
             if format.least > 0 {
