@@ -56,6 +56,8 @@ pub struct SqliteTx<'t> {
     /// Whose flags are known to be up. Only who holds the write lock lowers one.
     raised: Vec<SessionId>,
     is_writer: bool,
+    /// Which schema the store has.
+    schema: u32,
     /// Whether anything was written.
     is_changed: Cell<bool>,
     /// Held by writers until the transaction is over.
@@ -67,7 +69,7 @@ pub struct SqliteTx<'t> {
 struct Transaction<'t>(&'t Connection);
 
 impl<'t> Transaction<'t> {
-    fn begin(connection: &'t mut Connection, behavior: TransactionBehavior) -> rusqlite::Result<Self> {
+    fn begin(connection: &'t Connection, behavior: TransactionBehavior) -> rusqlite::Result<Self> {
         let is_read = matches!(behavior, TransactionBehavior::Deferred);
         run(connection, if is_read { "BEGIN DEFERRED" } else { "BEGIN IMMEDIATE" })?;
         Ok(Self(connection))
@@ -171,12 +173,10 @@ impl SqliteTx<'_> {
     }
 
     /// Changes something, unless a newer consort has shaped the store: what it
-    /// keeps there is not ours to break. It may have come while we ran, so
-    /// every transaction looks.
+    /// keeps there is not ours to break.
     fn change<T>(&self, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        let found = self.ask(migrations::version)?;
-        if found > SCHEMA {
-            return Err(StoreError::Newer { found, known: SCHEMA });
+        if self.schema > SCHEMA {
+            return Err(StoreError::Newer { found: self.schema, known: SCHEMA });
         }
         self.is_changed.set(true);
         self.ask(change)

@@ -35,8 +35,8 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
 }
 
 /// Brings the schema up to date; does nothing if another process just has.
-pub(crate) fn run(connection: &mut Connection) -> rusqlite::Result<()> {
-    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(crate) fn run(connection: &Connection) -> rusqlite::Result<()> {
+    let tx = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let from = version(&tx)? as usize;
     for (number, sql) in MIGRATIONS.iter().enumerate().skip(from) {
         tx.execute_batch(sql)?;
@@ -63,7 +63,7 @@ mod tests {
     /// A row that was migrated is the row that replaying its entry makes.
     #[test]
     fn an_agent_of_schema_7_is_the_one_it_was() {
-        let mut connection = Connection::open_in_memory().unwrap();
+        let connection = Connection::open_in_memory().unwrap();
         for (number, sql) in MIGRATIONS.iter().enumerate().take(7) {
             connection.execute_batch(sql).unwrap();
             connection.pragma_update(None, "user_version", number as u32 + 1).unwrap();
@@ -74,7 +74,7 @@ mod tests {
             ('s2', 'Tiger', 'codex', 'example.com/shop', 'shop', NULL, 'gpt', 43, 'm', 8, 'boot-10',
              '/dev/pts/1', 'codex', '/tmp', '/tmp', '{\"terminal\":{\"pane\":null,\"tmux\":null,\"window\":null,\"program\":\"tmux\"}}', NULL, NULL)";
         connection.execute_batch(agents).unwrap();
-        run(&mut connection).unwrap();
+        run(&connection).unwrap();
         let present = presence::present(&connection).unwrap();
         let rows = |connection: &Connection| -> Vec<String> {
             let sql = "SELECT session || name || pid || rest FROM agents ORDER BY session";

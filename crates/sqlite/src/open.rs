@@ -99,6 +99,8 @@ struct Open {
     connection: Connection,
     /// Which file was opened, to notice when it is replaced.
     identity: (u64, u64),
+    /// Which schema it had when that was looked up last; none yet is 0.
+    schema: u32,
 }
 
 impl Store {
@@ -111,21 +113,29 @@ impl Store {
     fn begin(&mut self, behavior: TransactionBehavior) -> Result<SqliteTx<'_>, StoreError> {
         self.set_out();
         let Self { place, open, deadline, files, .. } = self;
-        if !matches!(behavior, TransactionBehavior::Deferred) {
+        let is_writer = !matches!(behavior, TransactionBehavior::Deferred);
+        if is_writer {
             *files.get_mut() = None;
         }
         let open = match open {
             Some(open) => open,
-            none => none.insert(open_or_create(place, *deadline)?),
+            none => none.insert(open_or_create(place)?),
         };
-        let lock = match behavior {
-            TransactionBehavior::Deferred => None,
-            _ => Some(WriteLock::acquire(place, *deadline)?),
-        };
-        let tx =
-            Transaction::begin(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
+        let sqlite = |error| place.translate(error);
+        let lock = if is_writer { Some(WriteLock::acquire(place, *deadline)?) } else { None };
+        let mut tx = Transaction::begin(&open.connection, behavior).map_err(sqlite)?;
+        // Who reads looks once; who writes each time, for a newer consort may have come.
+        if is_writer || open.schema < SCHEMA {
+            open.schema = migrations::version(&tx).map_err(sqlite)?;
+        }
+        if open.schema < SCHEMA {
+            drop(tx);
+            // Switching to WAL does not wait for others, hence the write lock.
+            let _lock = if is_writer { None } else { Some(WriteLock::acquire(place, *deadline)?) };
+            open.schema = upgrade(place, &open.connection).map_err(sqlite)?;
+            tx = Transaction::begin(&open.connection, behavior).map_err(sqlite)?;
+        }
         let files = Files::beside(&place.path);
-        let is_writer = lock.is_some();
         // What was published before belongs to another state: all of it is due.
         let publish = Concerned::all_if(is_writer && !published::is_current(&place.path));
         Ok(SqliteTx {
@@ -135,6 +145,7 @@ impl Store {
             after: After { publish, ..After::default() },
             raised: Vec::new(),
             is_writer,
+            schema: open.schema,
             is_changed: Cell::new(false),
             _lock: lock,
         })
@@ -192,45 +203,44 @@ impl Engine for Store {
     }
 }
 
-/// Opens the database, making or migrating it where needed.
-fn open_or_create(place: &Location, deadline: Instant) -> Result<Open, StoreError> {
+/// Opens the database, which may be empty.
+fn open_or_create(place: &Location) -> Result<Open, StoreError> {
     let unusable =
         |error: std::io::Error| StoreError::Unusable { path: place.path.clone(), source: error.into() };
-    let sqlite = |error| place.translate(error);
     let identity = match identity(&place.path) {
         Some(identity) => identity,
         None => create(&place.path).map_err(unusable)?,
     };
-    let mut connection = connect(&place.path).map_err(sqlite)?;
-    if migrations::version(&connection).map_err(sqlite)? < SCHEMA {
-        // Switching to WAL does not wait for others, hence the write lock.
-        let _lock = WriteLock::acquire(place, deadline)?;
-        let from = migrations::version(&connection).map_err(sqlite)?;
-        // Who had the lock before may have done it.
-        if from >= SCHEMA {
-            return Ok(Open { connection, identity });
-        }
-        if from > 0 {
-            back_up(&connection, &place.path).map_err(sqlite)?;
-        }
-        connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
-        migrations::run(&mut connection).map_err(sqlite)?;
-        keep_short(&connection, false);
-        if from < SIDE_FILES_SINCE {
-            // What lies beside it is of another store, or of another version.
-            let files = Files::beside(&place.path);
-            files.clear();
-            if from > 0 {
-                files.clear_former();
-            }
-            files.begin_with(&presence::present(&connection).map_err(sqlite)?);
-        }
-        let text =
-            published_lines::render(&place.path, &connection, &Concerned::all_if(true)).map_err(sqlite)?;
-        let lines = text.as_deref().unwrap_or_default().lines().collect();
-        published::write(&place.path, &connection, Former::IsStale, lines);
+    let connection = connect(&place.path).map_err(|error| place.translate(error))?;
+    Ok(Open { connection, identity, schema: 0 })
+}
+
+/// Brings an older or empty database up to date; which schema it has then. For who holds the write lock.
+fn upgrade(place: &Location, connection: &Connection) -> rusqlite::Result<u32> {
+    let from = migrations::version(connection)?;
+    // Who had the lock before may have done it.
+    if from >= SCHEMA {
+        return Ok(from);
     }
-    Ok(Open { connection, identity })
+    if from > 0 {
+        back_up(connection, &place.path)?;
+    }
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    migrations::run(connection)?;
+    keep_short(connection, false);
+    if from < SIDE_FILES_SINCE {
+        // What lies beside it is of another store, or of another version.
+        let files = Files::beside(&place.path);
+        files.clear();
+        if from > 0 {
+            files.clear_former();
+        }
+        files.begin_with(&presence::present(connection)?);
+    }
+    let text = published_lines::render(&place.path, connection, &Concerned::all_if(true))?;
+    let lines = text.as_deref().unwrap_or_default().lines().collect();
+    published::write(&place.path, connection, Former::IsStale, lines);
+    Ok(SCHEMA)
 }
 
 /// Copies the store as it is before it is migrated, once for each version it comes

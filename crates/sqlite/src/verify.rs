@@ -86,7 +86,7 @@ fn differences(
     failed: impl Fn(rusqlite::Error) -> StoreError,
 ) -> Result<Vec<String>, StoreError> {
     let mut replayed = Connection::open_in_memory().map_err(&failed)?;
-    migrations::run(&mut replayed).map_err(&failed)?;
+    migrations::run(&replayed).map_err(&failed)?;
     // One transaction for all: a commit per change would be most of the work.
     let replayed = replayed.transaction().map_err(&failed)?;
     journal::replay(connection, &replayed, &failed)?;

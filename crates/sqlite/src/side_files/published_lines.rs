@@ -91,7 +91,7 @@ pub(crate) fn render(
     concerned: &Concerned,
 ) -> rusqlite::Result<Option<String>> {
     let is_only_added = *concerned == Concerned { added: concerned.added, ..Concerned::default() };
-    if is_only_added && published::added_length(store) <= LONGEST_ADDED {
+    if is_only_added && (!concerned.added || published::added_length(store) <= LONGEST_ADDED) {
         return Ok(None);
     }
     let Concerned { all, resources, patterns, .. } = concerned;
