@@ -26,6 +26,7 @@ mod write_lock;
 pub use knowledge::Knowledge;
 pub use migrations::SCHEMA;
 pub use open::Access;
+use open::Checkpoint;
 pub use open::Store;
 
 use std::cell::Cell;
@@ -61,7 +62,7 @@ pub struct SqliteTx<'t> {
     /// Whether anything was written.
     is_changed: Cell<bool>,
     /// Held by writers until the transaction is over.
-    _lock: Option<write_lock::WriteLock>,
+    lock: Option<write_lock::WriteLock>,
 }
 
 /// A transaction that is rolled back unless it was committed. As rusqlite's own, but what begins
@@ -133,9 +134,13 @@ impl After {
 impl Tx for SqliteTx<'_> {
     fn commit(mut self: Box<Self>) -> Result<Vec<Topic>, StoreError> {
         let topics = std::mem::take(&mut self.after.topics);
-        let is_forgetting = self.after.empties_wal;
+        let checkpoint = match &self.lock {
+            _ if self.after.empties_wal => Checkpoint::Now,
+            Some(lock) if lock.has_waited => Checkpoint::Late,
+            _ => Checkpoint::Soon,
+        };
         let is_published = self.commit_and_tell()?;
-        if open::keep_short(&self.tx, is_forgetting) && is_published {
+        if open::keep_short(&self.tx, checkpoint) && is_published {
             published::restamp(&self.store.path, &self.tx);
         }
         Ok(topics)

@@ -7,8 +7,8 @@
 //! wants to write queues at the [`WriteLock`] first.
 //!
 //! **Closing never checkpoints** (several fsyncs, ten times a hook). Instead
-//! the process whose commit leaves [`LONGEST_WAL`] frames checkpoints, once all who wait
-//! for it have their answers, and empties the file: a process that opens the
+//! the process whose commit leaves [`LONGEST_WAL`] frames checkpoints, unless it had to wait
+//! for its turn, and empties the file: a process that opens the
 //! store alone replays the WAL from its first frame and cannot know which part was
 //! checkpointed before, so where only hooks run a WAL that is merely checkpointed
 //! would grow for ever.
@@ -57,6 +57,10 @@ use crate::write_lock::WriteLock;
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
 /// fsyncs. Sixty-four frames are some twenty entries.
 const LONGEST_WAL: i32 = 64;
+
+/// Where many write at once each of them waits for those fsyncs, which a busy disk may take a
+/// second for, and nobody opens the store alone.
+const LONGEST_WAL_IN_A_CROWD: i32 = 2_048;
 
 /// How many statements are kept compiled: what a command asks.
 const STATEMENTS: usize = 32;
@@ -147,7 +151,7 @@ impl Store {
             is_writer,
             schema: open.schema,
             is_changed: Cell::new(false),
-            _lock: lock,
+            lock,
         })
     }
 
@@ -227,7 +231,7 @@ fn upgrade(place: &Location, connection: &Connection) -> rusqlite::Result<u32> {
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     migrations::run(connection)?;
-    keep_short(connection, false);
+    keep_short(connection, Checkpoint::Soon);
     if from < SIDE_FILES_SINCE {
         // What lies beside it is of another store, or of another version.
         let files = Files::beside(&place.path);
@@ -299,13 +303,28 @@ fn nap(tries: i32) -> bool {
     true
 }
 
+/// When a commit empties the WAL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checkpoint {
+    /// Something is to be forgotten: however short it is, and others are waited for.
+    Now,
+    Soon,
+    /// Others wait for their turn.
+    Late,
+}
+
 /// After a commit that left a long WAL: checkpoints and empties it. Where
 /// others are in the way it does what it can; a later commit does the rest. Says
-/// whether the files may have changed. A WAL that has something which is to be forgotten is emptied
-/// however short it is, and for that others are waited for.
-pub(crate) fn keep_short(connection: &Connection, is_forgetting: bool) -> bool {
-    let is_due = FRAMES.replace(0) >= LONGEST_WAL || is_forgetting;
+/// whether the files may have changed.
+pub(crate) fn keep_short(connection: &Connection, checkpoint: Checkpoint) -> bool {
+    let frames = FRAMES.replace(0);
+    let is_due = match checkpoint {
+        Checkpoint::Now => true,
+        Checkpoint::Soon => frames >= LONGEST_WAL,
+        Checkpoint::Late => frames >= LONGEST_WAL_IN_A_CROWD,
+    };
     if is_due {
+        let is_forgetting = checkpoint == Checkpoint::Now;
         IN_A_HURRY.set(!is_forgetting);
         // Pages keep old bytes where they have room.
         if is_forgetting {

@@ -26,6 +26,8 @@ use crate::side_files::no_waiting;
 /// A turn to write; it ends when dropped.
 pub(crate) struct WriteLock {
     _file: File,
+    /// Others had their turn first, and more may wait behind us.
+    pub(crate) has_waited: bool,
 }
 
 impl WriteLock {
@@ -45,7 +47,7 @@ fn step_up(place: &Location) -> std::io::Result<Result<WriteLock, File>> {
     options.create(true).truncate(false).write(true).mode(0o600);
     let file = options.open(place.path.with_extension("lock"))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Ok(WriteLock { _file: file })),
+        Ok(()) => Ok(Ok(WriteLock { _file: file, has_waited: false })),
         Err(Errno::WOULDBLOCK) => Ok(Err(file)),
         Err(error) => Err(error.into()),
     }
@@ -63,7 +65,7 @@ fn wait(file: File, deadline: Instant) -> std::io::Result<Option<WriteLock>> {
         let turn = loop {
             match flock(&file, FlockOperation::LockExclusive) {
                 Err(Errno::INTR) => {}
-                result => break result.map(|()| WriteLock { _file: file }),
+                result => break result.map(|()| WriteLock { _file: file, has_waited: true }),
             }
         };
         let _ = sender.send(turn);

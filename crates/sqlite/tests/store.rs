@@ -205,21 +205,6 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
 }
 
 #[test]
-fn the_wal_stays_short_where_every_writer_is_alone() {
-    let temp = tempfile::tempdir().unwrap();
-    let mut longest = 0;
-    for n in 0..300 {
-        // A store of its own each time, as a hook has.
-        let mut app = app_at(temp.path());
-        store_story::join(&mut app, &format!("s{}", n % 5), 1, NameWish::Any).unwrap();
-        app.leave(&format!("s{}", n % 5).into(), LeaveReason::Ended, Actor::Consort).unwrap();
-        drop(app);
-        longest = longest.max(std::fs::metadata(temp.path().join("consort.db-wal")).unwrap().len());
-    }
-    assert!(longest < 500_000, "the WAL grew to {longest} bytes");
-}
-
-#[test]
 fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
