@@ -131,7 +131,8 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
     }
     if let Some(until) = outcome.overridden_until.filter(|_| !outcome.reserved) {
         let left = left(until, outcome.at);
-        lines.push(format!("The person lifted this reservation: everyone may write it for another {left}."));
+        lines
+            .push(format!("The person overrode this reservation: everyone may write it for another {left}."));
     }
     let other = outcome.holds.iter().find(|seen| !seen.yours);
     lines.push(match other {

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Why: others read it
     #[arg(long)]
     reason: Option<String>,
-    /// Release it by itself after this time: `30m`, `2h`; reserving again renews it
+    /// Release it by itself after this time: `30m`, `2h` (a bare number: seconds); reserving again renews it
     #[arg(long, value_name = "TIME", value_parser = some_time)]
     ttl: Option<Duration>,
     /// Wait until others have released them

@@ -93,7 +93,8 @@ fn message(stage: &Stage<'_>, falcon: &mut Actor, raven: &mut Actor, summary: &m
 
 fn conflict(stage: &Stage<'_>, falcon: &mut Actor, raven: &mut Actor, summary: &mut Summary) -> Played<()> {
     stage.scene(3, "They stay out of each other's way")?;
-    stage.say("   Falcon runs: consort reserve src/session.rs. Raven is about to edit that file:")?;
+    stage.say("   Falcon runs: consort reserve src/session.rs --reason 'shorter lifetime'")?;
+    stage.say("   Raven is about to edit that file:")?;
     done(falcon, &["reserve", "src/session.rs", "--reason", "shorter lifetime"])?;
     let file = stage.file("src/session.rs");
     let edit = json!({ "tool_name": "Bash",

@@ -19,7 +19,7 @@ use super::missing;
 use super::told;
 use crate::reply::Refusal;
 
-/// For how many minutes a reservation is lifted unless asked otherwise, and at most.
+/// For how many minutes a reservation is overridden unless asked otherwise, and at most.
 const USUAL_MINUTES: u32 = 10;
 const MOST_MINUTES: u32 = 1_440;
 
