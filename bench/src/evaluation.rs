@@ -215,21 +215,15 @@ impl History {
                 without: rules.without,
                 now,
             };
-            let mine = TrailProfile::new(&trails[who], &scoring_context);
+            let is_prompt = matches!(event, Event::Prompt(..));
             for other in others.into_iter().filter(|other| *other != who) {
                 let pair = ordered(who, other);
                 if predicted.contains_key(&pair) || collided.contains(&pair) {
                     continue;
                 }
-                // At a prompt the files count only where the words do.
-                let [a, b] = [who, other]
-                    .map(|at| TrailProfile::at_a_glance(&TopicSummary::of(&trails[at]), &scoring_context));
-                if matches!(event, Event::Prompt(..)) && signals(&a, &b, &scoring_context).is_empty() {
-                    continue;
-                }
-                let found =
-                    signals(&mine, &TrailProfile::new(&trails[other], &scoring_context), &scoring_context);
-                if let Some(signal) = found.into_iter().next() {
+                if let Some(signal) =
+                    first_signal([&trails[who], &trails[other]], is_prompt, &scoring_context)
+                {
                     predicted.insert(pair, (prompts[pair.0] + prompts[pair.1], *minute, signal));
                 }
             }
@@ -240,6 +234,16 @@ impl History {
         }
         report
     }
+}
+
+/// What says first that two collide. At a prompt the files count only where the words do.
+fn first_signal(trails: [&Trail; 2], is_prompt: bool, context: &ScoringContext<'_>) -> Option<Signal> {
+    let [a, b] = trails.map(|trail| TrailProfile::at_a_glance(&TopicSummary::of(trail), context));
+    if is_prompt && signals(&a, &b, context).is_empty() {
+        return None;
+    }
+    let [a, b] = trails.map(|trail| TrailProfile::new(trail, context));
+    signals(&a, &b, context).into_iter().next()
 }
 
 fn trail(name: &str) -> Trail {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::builtins;
 use crate::builtins::Run;
 use crate::bytecode::Code;
+use crate::bytecode::Group;
 use crate::bytecode::Op;
 use crate::bytecode::Source;
 use crate::error::Error;
@@ -165,16 +166,7 @@ impl<'a> Machine<'a> {
                     global.value = Some(value);
                     self.stack.push(Value::Symbol(global.name.clone()));
                 }
-                Op::Group(index) => {
-                    let group = &code.groups[index as usize];
-                    self.meter.cells(4 + group.codes.len() + group.captures.len())?;
-                    let captured = group.captures.iter().map(|&at| self.get(at, base, closures)).collect();
-                    let made = Arc::new(Closures::new(group.codes.clone(), captured));
-                    for index in 0..group.codes.len() as u32 {
-                        let function = Value::Function(Function(Kind::Closure(made.clone(), index)));
-                        self.stack.push(self.meter.shallow(function)?);
-                    }
-                }
+                Op::Group(index) => self.make_functions(&code.groups[index as usize], base, closures)?,
                 Op::Field(index) => {
                     if let (Some(top), Value::Keyword(name)) =
                         (self.stack.last_mut(), &code.constants[index as usize])
@@ -221,6 +213,18 @@ impl<'a> Machine<'a> {
                 Op::Return => return Ok(Then::Return),
             }
         }
+    }
+
+    /// Makes functions that know each other.
+    fn make_functions(&mut self, group: &Group, base: usize, closures: &Arc<Closures>) -> Result<(), Error> {
+        self.meter.cells(4 + group.codes.len() + group.captures.len())?;
+        let captured = group.captures.iter().map(|&at| self.get(at, base, closures)).collect();
+        let made = Arc::new(Closures::new(group.codes.clone(), captured));
+        for index in 0..group.codes.len() as u32 {
+            let function = Value::Function(Function(Kind::Closure(made.clone(), index)));
+            self.stack.push(self.meter.shallow(function)?);
+        }
+        Ok(())
     }
 
     #[inline]

@@ -23,7 +23,7 @@ use crate::apply::Keep;
 use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
-use crate::side_files::published_lines;
+use crate::published_lines;
 
 const PREDICTIONS: &str = "facts WHERE kind = 'prediction'";
 const OPEN: &str = "open";

@@ -40,7 +40,7 @@ use crate::apply::Subject;
 use crate::apply::json;
 use crate::apply::parse;
 use crate::presence;
-use crate::side_files::published_lines;
+use crate::published_lines;
 use crate::verify;
 
 const COLUMNS: &str = "seq, id, at, project, actor, changes, format";

@@ -18,6 +18,7 @@ mod old_formats;
 mod open;
 mod policy;
 mod presence;
+mod published_lines;
 mod side_files;
 mod tasks;
 mod verify;
@@ -40,13 +41,12 @@ use consort_core::host::Topic;
 use consort_core::messages::MailFlag;
 use consort_core::presence::SessionId;
 use consort_core::side_files::SideFiles;
+use published_lines::Concerned;
 use rusqlite::Connection;
 use rusqlite::TransactionBehavior;
 use side_files::Files;
 use side_files::published;
 use side_files::published::Former;
-use side_files::published_lines;
-use side_files::published_lines::Concerned;
 
 /// A transaction: every room's store, and the journal.
 pub struct SqliteTx<'t> {

@@ -47,11 +47,11 @@ use crate::SqliteTx;
 use crate::Transaction;
 use crate::migrations;
 use crate::presence;
+use crate::published_lines;
+use crate::published_lines::Concerned;
 use crate::side_files::Files;
 use crate::side_files::published;
 use crate::side_files::published::Former;
-use crate::side_files::published_lines;
-use crate::side_files::published_lines::Concerned;
 use crate::write_lock::WriteLock;
 
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two

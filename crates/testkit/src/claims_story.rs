@@ -148,41 +148,8 @@ pub fn claims_story(engine: impl Engine + 'static) {
     host.advance(5 * Timestamp::MINUTE);
     assert!(matches!(write(&mut app, "s2", "config.yaml"), Verdict::Denied(_)));
 
-    // Claims: shared with those who share, contested, taken after the time.
-    hold(&mut app, 1, &["topic:auth"], Strength::Advisory, Mode::Shared).unwrap();
-    hold(&mut app, 2, &["topic:auth"], Strength::Advisory, Mode::Shared).unwrap();
-    assert!(is_held(hold(&mut app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive)));
-    release(&mut app, 1, "topic:auth", false).unwrap();
-    let sole = hold(&mut app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
-    assert!(is_held(hold(&mut app, 1, &["topic:auth"], Strength::Advisory, Mode::Shared)));
-    assert!(matches!(release(&mut app, 1, "topic:auth", false), Err(ClaimError::NotYours { .. })));
-    assert!(matches!(release(&mut app, 1, "topic:auth", true), Err(ClaimError::NotContested { .. })));
-    assert!(matches!(contest(&mut app, 2, "topic:auth"), Err(ClaimError::Yours { .. })));
-    contest(&mut app, 1, "topic:auth").unwrap();
-    assert!(app.letters("s2").iter().any(|text| text.contains("topic:auth")), "the holder is told");
-    host.advance(19_500);
-    let again = contest(&mut app, 1, "topic:auth").unwrap();
-    assert_eq!(again.contest.unwrap().at, Timestamp(host_now(&app) - 19_500), "the first one's time runs");
-    assert!(matches!(
-        release(&mut app, 1, "topic:auth", true),
-        Err(ClaimError::TooEarly { seconds: 101, .. })
-    ));
-    host.advance(CONTEST * Timestamp::SECOND);
-    assert_eq!(release(&mut app, 1, "topic:auth", true).unwrap(), 1);
-    let mine = hold(&mut app, 1, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
-    assert!(mine[0].generation > sole[0].generation, "a new holder, a higher generation");
-    let renewed = hold(&mut app, 1, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
-    assert_eq!(renewed[0].generation, mine[0].generation, "the same holder, the same generation");
-
-    // An agent that leaves or dies holds nothing, at once.
-    app.leave(&"s2".into(), LeaveReason::Ended, Actor::Consort).unwrap();
-    reserve(&mut app, 1, &["src/authentication/"]).unwrap();
-    join(&mut app, "s3", 3, NameWish::Insist("Bear".into())).unwrap();
-    assert!(is_held(reserve(&mut app, 3, &["src/auth/login.rs"])));
-    host.kill(1);
-    assert_eq!(write(&mut app, "s3", "src/auth/login.rs"), Verdict::Free);
-    reserve(&mut app, 3, &["src/auth/login.rs"]).unwrap();
-    assert_nobody_is_in_anybodys_way(&standing(&mut app));
+    contested(&mut app);
+    abandoned(&mut app);
 
     // The person's own reservation holds agents off until it is released.
     reserve(&mut app, 0, &["secrets/"]).unwrap();
@@ -193,6 +160,45 @@ pub fn claims_story(engine: impl Engine + 'static) {
 
     assert!(matches!(release(&mut app, 3, "nothing", false), Err(ClaimError::NotHeld { .. })));
     assert!(app.journal_verify().unwrap().is_sound());
+}
+
+/// Claims: shared with those who share, contested, taken after the time.
+fn contested(app: &mut StoryApp) {
+    let host = app.host().clone();
+    hold(app, 1, &["topic:auth"], Strength::Advisory, Mode::Shared).unwrap();
+    hold(app, 2, &["topic:auth"], Strength::Advisory, Mode::Shared).unwrap();
+    assert!(is_held(hold(app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive)));
+    release(app, 1, "topic:auth", false).unwrap();
+    let sole = hold(app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    assert!(is_held(hold(app, 1, &["topic:auth"], Strength::Advisory, Mode::Shared)));
+    assert!(matches!(release(app, 1, "topic:auth", false), Err(ClaimError::NotYours { .. })));
+    assert!(matches!(release(app, 1, "topic:auth", true), Err(ClaimError::NotContested { .. })));
+    assert!(matches!(contest(app, 2, "topic:auth"), Err(ClaimError::Yours { .. })));
+    contest(app, 1, "topic:auth").unwrap();
+    assert!(app.letters("s2").iter().any(|text| text.contains("topic:auth")), "the holder is told");
+    host.advance(19_500);
+    let again = contest(app, 1, "topic:auth").unwrap();
+    assert_eq!(again.contest.unwrap().at, Timestamp(host_now(app) - 19_500), "the first one's time runs");
+    assert!(matches!(release(app, 1, "topic:auth", true), Err(ClaimError::TooEarly { seconds: 101, .. })));
+    host.advance(CONTEST * Timestamp::SECOND);
+    assert_eq!(release(app, 1, "topic:auth", true).unwrap(), 1);
+    let mine = hold(app, 1, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    assert!(mine[0].generation > sole[0].generation, "a new holder, a higher generation");
+    let renewed = hold(app, 1, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    assert_eq!(renewed[0].generation, mine[0].generation, "the same holder, the same generation");
+}
+
+/// An agent that leaves or dies holds nothing, at once.
+fn abandoned(app: &mut StoryApp) {
+    let host = app.host().clone();
+    app.leave(&"s2".into(), LeaveReason::Ended, Actor::Consort).unwrap();
+    reserve(app, 1, &["src/authentication/"]).unwrap();
+    join(app, "s3", 3, NameWish::Insist("Bear".into())).unwrap();
+    assert!(is_held(reserve(app, 3, &["src/auth/login.rs"])));
+    host.kill(1);
+    assert_eq!(write(app, "s3", "src/auth/login.rs"), Verdict::Free);
+    reserve(app, 3, &["src/auth/login.rs"]).unwrap();
+    assert_nobody_is_in_anybodys_way(&standing(app));
 }
 
 fn host_now(app: &StoryApp) -> i64 {

@@ -142,56 +142,70 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert_eq!(receipts(&mut app, &who("bear")), "Crow waiting");
     assert_eq!(read(&mut app, &who("raven")), [to_all]);
 
-    // A hook: handed over, shown, and read once the model has answered.
-    assert_eq!(collect(&mut app, 50, "bear", DeliveryPoint::AfterTool), None);
-    let one = send(&mut app, 10, &["Bear"], "one").unwrap();
-    assert_eq!(collect(&mut app, 50, "bear", DeliveryPoint::BeforeTool), None);
-    let batch = collect(&mut app, 50, "bear", DeliveryPoint::AfterTool).unwrap();
+    by_hooks(&mut app);
+    let three = succeeded(&mut app);
+    forgotten(&mut app, three);
+}
+
+/// A hook: handed over, shown, and read once the model has answered.
+fn by_hooks(app: &mut StoryApp) {
+    let host = app.host().clone();
+    assert_eq!(collect(app, 50, "bear", DeliveryPoint::AfterTool), None);
+    let one = send(app, 10, &["Bear"], "one").unwrap();
+    assert_eq!(collect(app, 50, "bear", DeliveryPoint::BeforeTool), None);
+    let batch = collect(app, 50, "bear", DeliveryPoint::AfterTool).unwrap();
     assert!(batch.text.contains("> one") && batch.text.contains("from Crow"), "{}", batch.text);
-    assert_eq!(receipts(&mut app, &who("raven")), "Bear delivered");
+    assert_eq!(receipts(app, &who("raven")), "Bear delivered");
     app.shown(&batch).unwrap();
     host.kill(50);
-    assert_eq!(collect(&mut app, 51, "bear", DeliveryPoint::AfterTool), None);
-    assert_eq!(receipts(&mut app, &who("raven")), "Bear delivered");
+    assert_eq!(collect(app, 51, "bear", DeliveryPoint::AfterTool), None);
+    assert_eq!(receipts(app, &who("raven")), "Bear delivered");
     host.advance(1_000);
-    assert_eq!(collect(&mut app, 52, "bear", DeliveryPoint::BeforeTool), None);
-    assert_eq!(receipts(&mut app, &who("raven")), "Bear read");
+    assert_eq!(collect(app, 52, "bear", DeliveryPoint::BeforeTool), None);
+    assert_eq!(receipts(app, &who("raven")), "Bear read");
 
     // Killed before it was shown: handed over again, with a word. Still at it: not.
-    let two = send(&mut app, 10, &["Bear"], "two").unwrap();
-    collect(&mut app, 60, "bear", DeliveryPoint::AfterTool).unwrap();
-    assert_eq!(collect(&mut app, 61, "bear", DeliveryPoint::AfterTool), None);
+    let two = send(app, 10, &["Bear"], "two").unwrap();
+    collect(app, 60, "bear", DeliveryPoint::AfterTool).unwrap();
+    assert_eq!(collect(app, 61, "bear", DeliveryPoint::AfterTool), None);
     host.kill(60);
-    let batch = collect(&mut app, 62, "bear", DeliveryPoint::Prompt).unwrap();
+    let batch = collect(app, 62, "bear", DeliveryPoint::Prompt).unwrap();
     assert!(batch.text.contains("shown again"), "{}", batch.text);
     app.shown(&batch).unwrap();
-    assert_eq!(collect(&mut app, 63, "bear", DeliveryPoint::End { may_go_on: true }), None);
-    assert_eq!(receipts(&mut app, &who("raven")), "Bear read");
+    assert_eq!(collect(app, 63, "bear", DeliveryPoint::End { may_go_on: true }), None);
+    assert_eq!(receipts(app, &who("raven")), "Bear read");
     assert!(two > one);
+}
 
-    // What waits for one that is gone waits for who takes its name by name.
-    let three = send(&mut app, 10, &["Bear"], "three").unwrap();
+/// What waits for one that is gone waits for who takes its name by name.
+fn succeeded(app: &mut StoryApp) -> Number {
+    let host = app.host().clone();
+    let three = send(app, 10, &["Bear"], "three").unwrap();
     host.kill(11);
-    assert_eq!(send(&mut app, 10, &["Bear"], "late"), Err(Refusal::Gone { name: "Bear".into() }));
-    join(&mut app, "wolf", 12, NameWish::Prefer("Wolf".into())).unwrap();
-    assert_eq!(read(&mut app, &who("wolf")), [0; 0]);
-    join(&mut app, "bear-2", 13, NameWish::Prefer("Bear".into())).unwrap();
-    assert_eq!(receipts(&mut app, &who("raven")), "Bear waiting");
-    assert!(collect(&mut app, 70, "bear-2", DeliveryPoint::Start).unwrap().text.contains("> three"));
+    assert_eq!(send(app, 10, &["Bear"], "late"), Err(Refusal::Gone { name: "Bear".into() }));
+    join(app, "wolf", 12, NameWish::Prefer("Wolf".into())).unwrap();
+    assert_eq!(read(app, &who("wolf")), [0; 0]);
+    join(app, "bear-2", 13, NameWish::Prefer("Bear".into())).unwrap();
+    assert_eq!(receipts(app, &who("raven")), "Bear waiting");
+    assert!(collect(app, 70, "bear-2", DeliveryPoint::Start).unwrap().text.contains("> three"));
     host.kill(70);
     // And what was cut short, for the session when it comes back.
     app.leave(&"bear-2".into(), LeaveReason::Ended, Actor::Person).unwrap();
-    join(&mut app, "bear-2", 14, NameWish::Any).unwrap();
-    assert_eq!(read(&mut app, &who("bear-2")), [three]);
+    join(app, "bear-2", 14, NameWish::Any).unwrap();
+    assert_eq!(read(app, &who("bear-2")), [three]);
+    three
+}
 
-    // What was read is forgotten in time; what was not, only with its recipient
-    // and in so many words.
-    let four = send(&mut app, 10, &["Wolf"], "four").unwrap();
+/// What was read is forgotten in time; what was not, only with its recipient
+/// and in so many words.
+fn forgotten(app: &mut StoryApp, three: Number) {
+    let host = app.host().clone();
+    let four = send(app, 10, &["Wolf"], "four").unwrap();
     let sent = app.sent(&who("raven"), 1).unwrap();
     let ids = std::collections::BTreeMap::from([(four, sent[0].message.id)]);
-    let kept = send(&mut app, 10, &["@me"], "kept").unwrap();
+    let kept = send(app, 10, &["@me"], "kept").unwrap();
     host.kill(12);
-    crate::store_story::roster(&mut app);
+    crate::store_story::roster(app);
     host.advance(31 * Timestamp::DAY);
     app.retain(MONTH).unwrap();
     let entries = app.journal_tail(&TailRequest { limit: 1_000, ..Default::default() }).unwrap();
@@ -207,7 +221,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     let verification = app.journal_verify().unwrap();
     assert!(verification.is_sound(), "{verification:?}");
     app.journal_rebuild().unwrap();
-    assert_eq!(read(&mut app, &Actor::Person), [kept]);
+    assert_eq!(read(app, &Actor::Person), [kept]);
     host.advance(62 * Timestamp::DAY);
     app.retain(MONTH).unwrap();
     assert!(app.journal_verify().unwrap().is_sound());

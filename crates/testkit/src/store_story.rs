@@ -159,34 +159,7 @@ pub fn store_story(engine: impl Engine + 'static) {
     let taken = app.rename(&"s-bear".into(), "RAVEN", Actor::Person);
     assert!(matches!(taken, Err(PresenceError::NameTaken { .. })));
 
-    // Pulses are not news.
-    let before = app.journal_last_seq().unwrap();
-    assert_eq!(
-        app.note_activity(&raven, &ActivityUpdate::of(Status::Working)).unwrap(),
-        ActivityOutcome::Noted
-    );
-    assert_eq!(
-        app.note_activity(&"nobody".into(), &ActivityUpdate::of(Status::Idle)).unwrap(),
-        ActivityOutcome::Stranger
-    );
-    app.subagent_started(&raven, "a1", "Explore").unwrap();
-    assert_eq!(app.journal_last_seq().unwrap(), before);
-    assert_eq!(roster(&mut app), "Raven working, Bear idle");
-    assert_eq!(who(&mut app).agents[0].subagents[0].kind, "Explore");
-    app.subagent_stopped(&raven, "a1").unwrap();
-    assert!(who(&mut app).agents[0].subagents.is_empty());
-
-    // Who calls: the nearest registered ancestor, whatever the environment says.
-    host.call_from(&[99, 11, 10]);
-    let caller = app.caller(&facts(&host, Some("s-raven"))).unwrap();
-    assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Bear"));
-    host.call_from(&[99]);
-    let person = facts(&host, Some("s-raven"));
-    assert_eq!(app.caller(&person).unwrap(), Caller::Person, "a hint makes nobody an agent");
-    let in_agent = CallerFacts { in_agent: true, ..person.clone() };
-    assert_eq!(app.caller(&in_agent).unwrap(), Caller::Anonymous(NotAllowed::NotJoined));
-    let nobody = CallerFacts { proof: Proof::default(), ..person };
-    assert!(matches!(app.caller(&nobody).unwrap(), Caller::Anonymous(NotAllowed::Anonymous(_))));
+    pulses_and_callers(&mut app);
 
     // A reused process id is not life; a leaving is told once.
     host.start(10, "second");
@@ -209,6 +182,43 @@ pub fn store_story(engine: impl Engine + 'static) {
     );
     assert_eq!(roster(&mut app), "Bear idle, Raven gone");
 
+    told_and_forgotten(&mut app);
+}
+
+fn pulses_and_callers(app: &mut StoryApp) {
+    let host = app.host().clone();
+    let raven: SessionId = "s-raven".into();
+    // Pulses are not news.
+    let before = app.journal_last_seq().unwrap();
+    assert_eq!(
+        app.note_activity(&raven, &ActivityUpdate::of(Status::Working)).unwrap(),
+        ActivityOutcome::Noted
+    );
+    assert_eq!(
+        app.note_activity(&"nobody".into(), &ActivityUpdate::of(Status::Idle)).unwrap(),
+        ActivityOutcome::Stranger
+    );
+    app.subagent_started(&raven, "a1", "Explore").unwrap();
+    assert_eq!(app.journal_last_seq().unwrap(), before);
+    assert_eq!(roster(app), "Raven working, Bear idle");
+    assert_eq!(who(app).agents[0].subagents[0].kind, "Explore");
+    app.subagent_stopped(&raven, "a1").unwrap();
+    assert!(who(app).agents[0].subagents.is_empty());
+
+    // Who calls: the nearest registered ancestor, whatever the environment says.
+    host.call_from(&[99, 11, 10]);
+    let caller = app.caller(&facts(&host, Some("s-raven"))).unwrap();
+    assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Bear"));
+    host.call_from(&[99]);
+    let person = facts(&host, Some("s-raven"));
+    assert_eq!(app.caller(&person).unwrap(), Caller::Person, "a hint makes nobody an agent");
+    let in_agent = CallerFacts { in_agent: true, ..person.clone() };
+    assert_eq!(app.caller(&in_agent).unwrap(), Caller::Anonymous(NotAllowed::NotJoined));
+    let nobody = CallerFacts { proof: Proof::default(), ..person };
+    assert!(matches!(app.caller(&nobody).unwrap(), Caller::Anonymous(NotAllowed::Anonymous(_))));
+}
+
+fn told_and_forgotten(app: &mut StoryApp) {
     // The journal tells it all, in order and without gaps.
     let entries = app.journal_tail(&TailRequest { limit: 100, ..Default::default() }).unwrap();
     let seqs: Vec<i64> = entries.iter().map(|entry| entry.seq).collect();
@@ -218,14 +228,14 @@ pub fn store_story(engine: impl Engine + 'static) {
     assert!(app.journal_verify().unwrap().is_sound());
 
     // Retention forgets who left long ago, keeps what is needed, and says so.
-    host.advance(40 * Timestamp::DAY);
+    app.host().advance(40 * Timestamp::DAY);
     let dropped = app.retain(MONTH).unwrap();
     assert!(dropped > 0);
     assert_eq!(app.retain(MONTH).unwrap(), 0);
-    assert_eq!(roster(&mut app), "Bear idle");
+    assert_eq!(roster(app), "Bear idle");
     let verification = app.journal_verify().unwrap();
     assert!(verification.is_sound(), "{verification:?}");
     let rebuilt = app.journal_rebuild().unwrap();
     assert_eq!(rebuilt, verification.entries);
-    assert_eq!(roster(&mut app), "Bear idle");
+    assert_eq!(roster(app), "Bear idle");
 }

@@ -4,7 +4,7 @@
 //! `record` derives it from the changes, and so does any code that brings entries in.
 //! **No verb raises a flag, ends a session's notes or notifies anyone by itself.** What
 //! is published for hooks follows from the changes too, where the tables are at hand
-//! (`sqlite/src/side_files/published_lines.rs`), and digests and the index of what is known when
+//! (`sqlite/src/published_lines.rs`), and digests and the index of what is known when
 //! somebody takes the entries in (`knowledge/ops/index.rs`).
 
 use super::Change;

@@ -61,17 +61,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
             let args = Args::read(words, &Options::with("n", &["--newfile"]));
             args.operands.iter().for_each(|file| walk.write(file, Extent::File, name));
         }
-        "rename" | "prename" | "file-rename" | "perl-rename" => {
-            let args = Args::read(words, &Options::with("e", &["--expr"]));
-            if !args.has(&["-n", "--nono", "--no-act", "--dry-run"]) {
-                let skip = if args.has(&["-e", "--expr"]) { 0 } else { 1 };
-                args.operands
-                    .iter()
-                    .skip(skip)
-                    .for_each(|file| walk.write_if(file, Extent::File, "mv", Needs::Present));
-                walk.doubt();
-            }
-        }
+        "rename" | "prename" | "file-rename" | "perl-rename" => rename(walk, words),
         "split" => {
             let args = Args::read(
                 words,
@@ -93,6 +83,17 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         _ => return false,
     }
     true
+}
+
+fn rename(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("e", &["--expr"]));
+    if args.has(&["-n", "--nono", "--no-act", "--dry-run"]) {
+        return;
+    }
+    let skip = if args.has(&["-e", "--expr"]) { 0 } else { 1 };
+    let files = args.operands.iter().skip(skip);
+    files.for_each(|file| walk.write_if(file, Extent::File, "mv", Needs::Present));
+    walk.doubt();
 }
 
 fn each(walk: &mut Walk<'_>, name: &str, words: &[Word], options: &Options, extent: Extent) {

@@ -250,11 +250,8 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
             "-type" => 2,
             "!" | "-not" => {
                 // What is left out may be what is reserved; but nobody reserves these.
-                let is_usual = |word: &Word| {
-                    let out = [".git", "node_modules", "target", "dist", "vendor", ".venv", "__pycache__"];
-                    word.shape().is_some_and(|shape| out.iter().any(|name| shape.contains(name)))
-                };
-                if !after.get(1).is_some_and(is_usual) && after.first().and_then(Word::text) != Some("-type")
+                if !after.get(1).is_some_and(is_nobodys)
+                    && after.first().and_then(Word::text) != Some("-type")
                 {
                     return None;
                 }
@@ -279,28 +276,33 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
     }
     let here = Word::Text(".".into());
     let roots = if roots.is_empty() { vec![&here] } else { roots.to_vec() };
+    if deepest == Some(0) {
+        return Some(roots.into_iter().cloned().collect());
+    }
+    let levels = match deepest {
+        Some(deepest) if deepest <= MOST_LEVELS => {
+            (least..=deepest).map(|depth| "*/".repeat(depth - 1)).collect()
+        }
+        _ => vec!["**/".to_owned()],
+    };
     let mut files = Vec::new();
     for root in roots {
-        if deepest == Some(0) {
-            files.push(root.clone());
-            continue;
-        }
         let root = match root {
             Word::Text(root) => escape(root.trim_end_matches('/')),
             Word::Glob(root) => root.clone(),
             Word::Unknown => return None,
         };
-        let levels = match deepest {
-            Some(deepest) if deepest <= MOST_LEVELS => {
-                (least..=deepest).map(|depth| "*/".repeat(depth - 1)).collect()
-            }
-            _ => vec!["**/".to_owned()],
-        };
-        for below in levels {
+        for below in &levels {
             files.extend(names.iter().map(|name| Word::Glob(format!("{root}/{below}{name}"))));
         }
     }
     Some(files)
+}
+
+/// What tools make, and nobody reserves.
+fn is_nobodys(word: &Word) -> bool {
+    let names = [".git", "node_modules", "target", "dist", "vendor", ".venv", "__pycache__"];
+    word.shape().is_some_and(|shape| names.iter().any(|name| shape.contains(name)))
 }
 
 /// A pattern that matches whatever the case.

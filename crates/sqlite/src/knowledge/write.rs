@@ -216,19 +216,7 @@ fn refresh(
     let now = called.get(of).into_iter().flatten();
     entities.extend(now.filter_map(|id| Some(((*id).clone(), edited.get(*id)?.clone()))));
     if let Some(number) = before {
-        tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([number])?;
-        let mut delete = tx
-            .prepare_cached("DELETE FROM leans WHERE scope = ?1 AND path = ?4 AND kind = ?2 AND name = ?3")?;
-        for path in paths {
-            delete.execute(params![scope.as_str(), kind.as_str(), name, path])?;
-        }
-        if kind == Kind::Relationship {
-            let mut delete =
-                tx.prepare_cached("DELETE FROM ends WHERE scope = ?1 AND name = ?2 AND link = ?3")?;
-            for end in ends_of(name) {
-                delete.execute(params![scope.as_str(), end, name])?;
-            }
-        }
+        clear(tx, scope, of, number, &paths)?;
     }
     dependents.extend(others(tx, scope, kind, name)?);
     if before.is_none() && entities.is_empty() {
@@ -278,6 +266,25 @@ fn refresh(
             search::tokens(scope, kind),
         ],
     )?;
+    Ok(())
+}
+
+/// Takes what was found by its words, files and ends out of the index.
+fn clear(tx: &Connection, scope: &Scope, of: &Name, number: i64, paths: &[String]) -> rusqlite::Result<()> {
+    let (kind, name) = (of.0, of.1.as_str());
+    tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([number])?;
+    let mut delete =
+        tx.prepare_cached("DELETE FROM leans WHERE scope = ?1 AND path = ?4 AND kind = ?2 AND name = ?3")?;
+    for path in paths {
+        delete.execute(params![scope.as_str(), kind.as_str(), name, path])?;
+    }
+    if kind == Kind::Relationship {
+        let mut delete =
+            tx.prepare_cached("DELETE FROM ends WHERE scope = ?1 AND name = ?2 AND link = ?3")?;
+        for end in ends_of(name) {
+            delete.execute(params![scope.as_str(), end, name])?;
+        }
+    }
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 
 mod kept;
 pub(crate) mod published;
-pub(crate) mod published_lines;
 mod slots;
 
 use std::cell::OnceCell;

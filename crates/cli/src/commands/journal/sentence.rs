@@ -65,29 +65,7 @@ pub(crate) fn sentence(
     let mut parts = Vec::new();
     for KeptChange { number, change } in &entry.changes {
         parts.push(match change {
-            Change::Presence(change) => match change {
-                PresenceChange::RepositorySeen { project, .. } => {
-                    format!("project {} seen first ({})", project.name, project.id)
-                }
-                PresenceChange::Joined(agent) => {
-                    let branch =
-                        agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
-                    format!("{} joined ({} in {}{branch})", agent.name, agent.kind, agent.project.name)
-                }
-                PresenceChange::Renamed { from, name, .. } => format!("{from} is now {name}"),
-                PresenceChange::Left { session, reason } => {
-                    let why = match reason {
-                        LeaveReason::Ended => "left: session ended",
-                        LeaveReason::Asked if entry.actor == Actor::Person => "was sent away",
-                        LeaveReason::Asked => "left",
-                        LeaveReason::Died => "is gone: process ended",
-                        LeaveReason::Silent => "is gone: not heard from",
-                        LeaveReason::Replaced => "was replaced by another session of its process",
-                    };
-                    format!("{} {why}", name(session)?)
-                }
-                PresenceChange::Forgotten { session } => format!("session {session} forgotten"),
-            },
+            Change::Presence(change) => presence(change, &entry.actor, &mut name)?,
             Change::Messages(change) => message(change, *number, &numbers, &mut |who| match who {
                 Actor::Agent(session) => name(session),
                 Actor::Person => Ok("you".into()),
@@ -120,6 +98,35 @@ pub(crate) fn sentence(
         Actor::Consort => "consort: ",
     };
     Ok(text::one_line(&format!("{actor}{}", parts.join("; ")), 500))
+}
+
+fn presence(
+    change: &PresenceChange,
+    actor: &Actor,
+    name: &mut dyn FnMut(&SessionId) -> Result<String, CommandError>,
+) -> Result<String, CommandError> {
+    Ok(match change {
+        PresenceChange::RepositorySeen { project, .. } => {
+            format!("project {} seen first ({})", project.name, project.id)
+        }
+        PresenceChange::Joined(agent) => {
+            let branch = agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
+            format!("{} joined ({} in {}{branch})", agent.name, agent.kind, agent.project.name)
+        }
+        PresenceChange::Renamed { from, name, .. } => format!("{from} is now {name}"),
+        PresenceChange::Left { session, reason } => {
+            let why = match reason {
+                LeaveReason::Ended => "left: session ended",
+                LeaveReason::Asked if *actor == Actor::Person => "was sent away",
+                LeaveReason::Asked => "left",
+                LeaveReason::Died => "is gone: process ended",
+                LeaveReason::Silent => "is gone: not heard from",
+                LeaveReason::Replaced => "was replaced by another session of its process",
+            };
+            format!("{} {why}", name(session)?)
+        }
+        PresenceChange::Forgotten { session } => format!("session {session} forgotten"),
+    })
 }
 
 /// Whether the line begins with who did it.

@@ -82,19 +82,21 @@ pub(super) fn run(walk: &mut Walk<'_>, verb: &str, words: &[Word]) -> bool {
                     .for_each(|file| walk.write(file, Extent::File, "git merge-file"));
             }
         }
-        "archive" => {
-            let args = Args::read(words, &Options::with("o", &["--output", "--prefix", "--format"]));
-            args.values(&["-o", "--output"]).for_each(|file| walk.write(file, Extent::File, "git archive"));
-            if let Some(file) = args.value(&["-o", "--output"]) {
-                let operands: Vec<&str> = args.operands.iter().filter_map(|word| word.text()).collect();
-                if let Input::Packed(members) = output::archive(&operands) {
-                    walk.pack(file, members);
-                }
-            }
-        }
+        "archive" => archive(walk, words),
         _ => return false,
     }
     true
+}
+
+fn archive(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("o", &["--output", "--prefix", "--format"]));
+    args.values(&["-o", "--output"]).for_each(|file| walk.write(file, Extent::File, "git archive"));
+    if let Some(file) = args.value(&["-o", "--output"]) {
+        let operands: Vec<&str> = args.operands.iter().filter_map(|word| word.text()).collect();
+        if let Input::Packed(members) = output::archive(&operands) {
+            walk.pack(file, members);
+        }
+    }
 }
 
 fn checkout_index(walk: &mut Walk<'_>, words: &[Word]) {

@@ -18,10 +18,10 @@ use consort_core::presence::PresenceChange;
 use consort_core::side_files::unescaped;
 use rusqlite::Connection;
 
-use super::published;
 use crate::claims;
 use crate::convergence;
 use crate::policy;
+use crate::side_files::published;
 
 /// How many predictions that have ended hooks know of: nobody is to hear the
 /// same again.
