@@ -7,8 +7,8 @@
 //! wants to write queues at the [`WriteLock`] first.
 //!
 //! **Closing never checkpoints** (several fsyncs, ten times a hook). Instead
-//! the process whose commit leaves [`LONGEST_WAL`] frames checkpoints, unless it had to wait
-//! for its turn, and empties the file: a process that opens the
+//! the process whose commit leaves [`LONGEST_WAL`] frames checkpoints and empties the file; one
+//! that had to wait for its turn at [`LONGEST_WAL_IN_A_CROWD`]. A process that opens the
 //! store alone replays the WAL from its first frame and cannot know which part was
 //! checkpointed before, so where only hooks run a WAL that is merely checkpointed
 //! would grow for ever.
@@ -58,9 +58,10 @@ use crate::write_lock::WriteLock;
 /// fsyncs. Sixty-four frames are some twenty entries.
 const LONGEST_WAL: i32 = 64;
 
-/// Where many write at once each of them waits for those fsyncs, which a busy disk may take a
-/// second for, and nobody opens the store alone.
-const LONGEST_WAL_IN_A_CROWD: i32 = 2_048;
+/// The same for a process that had to wait for its turn. Others may wait behind it for those
+/// fsyncs, which a busy disk may take a second for. Who opens the store alone before the next
+/// commit has a millisecond more to replay.
+const LONGEST_WAL_IN_A_CROWD: i32 = 512;
 
 /// How many statements are kept compiled: what a command asks.
 const STATEMENTS: usize = 32;
@@ -103,7 +104,8 @@ struct Open {
     connection: Connection,
     /// Which file was opened, to notice when it is replaced.
     identity: (u64, u64),
-    /// Which schema it had when that was looked up last; none yet is 0.
+    is_empty: bool,
+    /// Which schema it had when that was looked up last; 0 before.
     schema: u32,
 }
 
@@ -127,6 +129,15 @@ impl Store {
         };
         let sqlite = |error| place.translate(error);
         let lock = if is_writer { Some(WriteLock::acquire(place, *deadline)?) } else { None };
+        let upgraded = |connection: &Connection| {
+            // Switching to WAL does not wait for others, hence the write lock.
+            let _lock = if is_writer { None } else { Some(WriteLock::acquire(place, *deadline)?) };
+            upgrade(place, connection).map_err(sqlite)
+        };
+        // A transaction in an empty file has a journal for a moment, which others may try to mend.
+        if std::mem::take(&mut open.is_empty) {
+            open.schema = upgraded(&open.connection)?;
+        }
         let mut tx = Transaction::begin(&open.connection, behavior).map_err(sqlite)?;
         // Who reads looks once; who writes each time, for a newer consort may have come.
         if is_writer || open.schema < SCHEMA {
@@ -134,9 +145,7 @@ impl Store {
         }
         if open.schema < SCHEMA {
             drop(tx);
-            // Switching to WAL does not wait for others, hence the write lock.
-            let _lock = if is_writer { None } else { Some(WriteLock::acquire(place, *deadline)?) };
-            open.schema = upgrade(place, &open.connection).map_err(sqlite)?;
+            open.schema = upgraded(&open.connection)?;
             tx = Transaction::begin(&open.connection, behavior).map_err(sqlite)?;
         }
         let files = Files::beside(&place.path);
@@ -211,15 +220,15 @@ impl Engine for Store {
 fn open_or_create(place: &Location) -> Result<Open, StoreError> {
     let unusable =
         |error: std::io::Error| StoreError::Unusable { path: place.path.clone(), source: error.into() };
-    let identity = match identity(&place.path) {
-        Some(identity) => identity,
-        None => create(&place.path).map_err(unusable)?,
+    let file = match fs::metadata(&place.path) {
+        Ok(file) => file,
+        Err(_) => create(&place.path).map_err(unusable)?,
     };
     let connection = connect(&place.path).map_err(|error| place.translate(error))?;
-    Ok(Open { connection, identity, schema: 0 })
+    Ok(Open { connection, identity: (file.dev(), file.ino()), is_empty: file.len() == 0, schema: 0 })
 }
 
-/// Brings an older or empty database up to date; which schema it has then. For who holds the write lock.
+/// Brings an older or empty database up to date; which schema it has then. The caller holds the write lock.
 fn upgrade(place: &Location, connection: &Connection) -> rusqlite::Result<u32> {
     let from = migrations::version(connection)?;
     // Who had the lock before may have done it.
@@ -308,8 +317,9 @@ fn nap(tries: i32) -> bool {
 pub(crate) enum Checkpoint {
     /// Something is to be forgotten: however short it is, and others are waited for.
     Now,
+    /// It had its turn at once.
     Soon,
-    /// Others wait for their turn.
+    /// It had to wait, so others may be waiting behind it.
     Late,
 }
 
@@ -338,12 +348,12 @@ pub(crate) fn keep_short(connection: &Connection, checkpoint: Checkpoint) -> boo
 
 /// Makes the directory (0700) and the empty database (0600). SQLite gives its
 /// companions the database's own mode.
-fn create(path: &Path) -> std::io::Result<(u64, u64)> {
+fn create(path: &Path) -> std::io::Result<fs::Metadata> {
     if let Some(directory) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
     fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
-    identity(path).ok_or_else(|| std::io::ErrorKind::NotFound.into())
+    fs::metadata(path)
 }
 
 fn identity(path: &Path) -> Option<(u64, u64)> {

@@ -209,6 +209,9 @@ fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
     store_story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
+    let mut opened_before = app_at(temp.path());
+    opened_before.host().start(1, "first");
+    assert_eq!(store_story::roster(&mut opened_before), "Raven idle");
     drop(app);
     let newer = rusqlite::Connection::open_in_memory().unwrap();
     newer
@@ -223,8 +226,10 @@ fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
     let beyond = app.unread_count(&Actor::Person).unwrap_err().to_string();
     assert!(beyond.contains("schema 99"), "{beyond}");
     // Also where it was opened before the newer one came.
-    let refused = store_story::join(&mut app, "t", 2, NameWish::Any).unwrap_err().to_string();
-    assert!(refused.contains("schema 99") && refused.contains(&format!("knows {SCHEMA}")), "{refused}");
+    for app in [&mut app, &mut opened_before] {
+        let refused = store_story::join(app, "t", 2, NameWish::Any).unwrap_err().to_string();
+        assert!(refused.contains("schema 99") && refused.contains(&format!("knows {SCHEMA}")), "{refused}");
+    }
 }
 
 /// A message that came about with something outlives neither its forgetting nor
@@ -262,9 +267,12 @@ fn a_newcomer_waits_while_another_makes_the_store() {
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join("consort.db");
     let threads: Vec<_> = (0..32)
-        .map(|_| {
+        .map(|n| {
             let path = path.clone();
-            std::thread::spawn(move || Store::new(path, Access::Hook).write().map(drop))
+            std::thread::spawn(move || {
+                let mut store = Store::new(path, Access::Hook);
+                if n % 2 == 0 { store.write().map(drop) } else { store.read()?.present().map(drop) }
+            })
         })
         .collect();
     for thread in threads {

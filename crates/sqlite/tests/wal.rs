@@ -2,19 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use consort_core::Timestamp;
-use consort_core::engine::Engine as _;
 use consort_core::journal::Actor;
-use consort_core::journal::Change;
-use consort_core::journal::EntryId;
-use consort_core::journal::NewEntry;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
-use consort_core::presence::PresenceChange;
-use consort_core::project::Project;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 use consort_testkit::store_story;
@@ -34,55 +26,83 @@ fn the_wal_stays_short_where_every_writer_is_alone() {
         store_story::join(&mut app, &format!("s{}", n % 5), 1, NameWish::Any).unwrap();
         app.leave(&format!("s{}", n % 5).into(), LeaveReason::Ended, Actor::Consort).unwrap();
         drop(app);
-        longest = longest.max(std::fs::metadata(temp.path().join("consort.db-wal")).unwrap().len());
+        longest = longest.max(length(temp.path()));
     }
     assert!(longest < 500_000, "the WAL grew to {longest} bytes");
 }
 
-/// Whoever had to wait leaves a long WAL to one who has not: others may wait behind it.
-#[test]
-#[cfg(target_os = "linux")]
-fn the_wal_is_emptied_once_nobody_waits() {
-    let temp = tempfile::tempdir().unwrap();
-    let length = || std::fs::metadata(temp.path().join("consort.db-wal")).unwrap().len();
-    let mut app = app_at(temp.path());
-    let mut first = Store::new(temp.path().join("consort.db"), Access::Command);
-    let writing = first.write().unwrap();
-    std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| write_much(temp.path()));
-        let lock = std::fs::metadata(temp.path().join("consort.lock")).unwrap().ino();
-        let is_waited_for = |locks: String| {
-            locks.lines().any(|line| line.contains("-> FLOCK") && line.contains(&format!(":{lock} ")))
-        };
-        while !is_waited_for(std::fs::read_to_string("/proc/locks").unwrap()) {
-            std::thread::yield_now();
-        }
-        drop(writing);
-        waiting.join().unwrap();
-    });
-    assert!(length() > 64 * 4_096, "{}", length());
-    store_story::join(&mut app, "s", 1, NameWish::Any).unwrap();
-    assert_eq!(length(), 0);
+fn length(dir: &Path) -> u64 {
+    std::fs::metadata(dir.join("consort.db-wal")).unwrap().len()
 }
 
-/// More than a hundred pages in one transaction.
-fn write_much(dir: &Path) {
-    let mut store = Store::new(dir.join("consort.db"), Access::Command);
-    let mut tx = store.write().unwrap();
-    for n in 0..1_000 {
-        let seen = PresenceChange::RepositorySeen {
-            machine: "m".into(),
-            repository: format!("/home/me/{n:0200}/.git").into(),
-            project: Project { id: "example.com/shop".into(), name: "shop".into() },
-        };
-        tx.record(&NewEntry {
-            id: EntryId::new(Timestamp(n), [0; 10]),
-            at: Timestamp(n),
-            project: None,
-            actor: Actor::Person,
-            changes: vec![Change::Presence(seen)],
-        })
-        .unwrap();
+/// Who waits for whom can be looked up here.
+#[cfg(target_os = "linux")]
+mod crowd {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use consort_core::Timestamp;
+    use consort_core::engine::Engine as _;
+    use consort_core::journal::Change;
+    use consort_core::journal::EntryId;
+    use consort_core::journal::NewEntry;
+    use consort_core::presence::PresenceChange;
+    use consort_core::project::Project;
+
+    use super::*;
+
+    /// Whoever had to wait leaves a long WAL to one who has not: others may wait behind it.
+    #[test]
+    fn the_wal_is_emptied_once_nobody_waits() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut app = app_at(temp.path());
+        write_after_waiting(temp.path(), 1_000);
+        assert!(length(temp.path()) > 64 * 4_096);
+        store_story::join(&mut app, "s", 1, NameWish::Any).unwrap();
+        assert_eq!(length(temp.path()), 0);
+        // But it does not grow for ever.
+        write_after_waiting(temp.path(), 5_000);
+        assert_eq!(length(temp.path()), 0);
+        assert!(Store::new(temp.path().join("consort.db"), Access::Command).side_files().is_current());
     }
-    tx.commit().unwrap();
+
+    /// Writes that many entries in one transaction, for which it had to wait: a page for every three.
+    fn write_after_waiting(dir: &Path, entries: i64) {
+        let mut first = Store::new(dir.join("consort.db"), Access::Command);
+        let writing = first.write().unwrap();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| write(dir, entries));
+            let lock = format!(":{} ", std::fs::metadata(dir.join("consort.lock")).unwrap().ino());
+            let is_waited_for = || {
+                let locks = std::fs::read_to_string("/proc/locks").unwrap();
+                locks.lines().any(|line| line.contains("-> FLOCK") && line.contains(&lock))
+            };
+            while !is_waited_for() {
+                assert!(!waiting.is_finished(), "it did not wait");
+                std::thread::yield_now();
+            }
+            drop(writing);
+            waiting.join().unwrap();
+        });
+    }
+
+    fn write(dir: &Path, entries: i64) {
+        let mut store = Store::new(dir.join("consort.db"), Access::Command);
+        let mut tx = store.write().unwrap();
+        for n in 0..entries {
+            let seen = PresenceChange::RepositorySeen {
+                machine: "m".into(),
+                repository: format!("/home/me/{n:0200}/.git").into(),
+                project: Project { id: "example.com/shop".into(), name: "shop".into() },
+            };
+            tx.record(&NewEntry {
+                id: EntryId::new(Timestamp(10 * entries + n), [0; 10]),
+                at: Timestamp(n),
+                project: None,
+                actor: Actor::Person,
+                changes: vec![Change::Presence(seen)],
+            })
+            .unwrap();
+        }
+        tx.commit().unwrap();
+    }
 }

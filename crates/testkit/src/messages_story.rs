@@ -143,7 +143,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert_eq!(read(&mut app, &who("raven")), [to_all]);
 
     by_hooks(&mut app);
-    let three = succeeded(&mut app);
+    let three = inherited_by_name(&mut app);
     forgotten(&mut app, three);
 }
 
@@ -178,7 +178,7 @@ fn by_hooks(app: &mut StoryApp) {
 }
 
 /// What waits for one that is gone waits for who takes its name by name.
-fn succeeded(app: &mut StoryApp) -> Number {
+fn inherited_by_name(app: &mut StoryApp) -> Number {
     let host = app.host().clone();
     let three = send(app, 10, &["Bear"], "three").unwrap();
     host.kill(11);

@@ -250,7 +250,7 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
             "-type" => 2,
             "!" | "-not" => {
                 // What is left out may be what is reserved; but nobody reserves these.
-                if !after.get(1).is_some_and(is_nobodys)
+                if !after.get(1).is_some_and(is_made_by_tools)
                     && after.first().and_then(Word::text) != Some("-type")
                 {
                     return None;
@@ -300,7 +300,7 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
 }
 
 /// What tools make, and nobody reserves.
-fn is_nobodys(word: &Word) -> bool {
+fn is_made_by_tools(word: &Word) -> bool {
     let names = [".git", "node_modules", "target", "dist", "vendor", ".venv", "__pycache__"];
     word.shape().is_some_and(|shape| names.iter().any(|name| shape.contains(name)))
 }

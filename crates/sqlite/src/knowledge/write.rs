@@ -269,7 +269,7 @@ fn refresh(
     Ok(())
 }
 
-/// Takes what was found by its words, files and ends out of the index.
+/// Takes a name's words, files and ends out of the index.
 fn clear(tx: &Connection, scope: &Scope, of: &Name, number: i64, paths: &[String]) -> rusqlite::Result<()> {
     let (kind, name) = (of.0, of.1.as_str());
     tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([number])?;
