@@ -57,7 +57,7 @@ pub struct SqliteTx<'t> {
     /// Whose flags are known to be up. Only who holds the write lock lowers one.
     raised: Vec<SessionId>,
     is_writer: bool,
-    /// Which schema the store has.
+    /// Which schema the store had when a writer's transaction began.
     schema: u32,
     /// Whether anything was written.
     is_changed: Cell<bool>,

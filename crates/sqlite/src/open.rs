@@ -135,8 +135,9 @@ impl Store {
             upgrade(place, connection).map_err(sqlite)
         };
         // A transaction in an empty file has a journal for a moment, which others may try to mend.
-        if std::mem::take(&mut open.is_empty) {
+        if open.is_empty {
             open.schema = upgraded(&open.connection)?;
+            open.is_empty = false;
         }
         let mut tx = Transaction::begin(&open.connection, behavior).map_err(sqlite)?;
         // Who reads looks once; who writes each time, for a newer consort may have come.

@@ -50,7 +50,7 @@ mod crowd {
 
     use super::*;
 
-    /// Whoever had to wait leaves a long WAL to one who has not: others may wait behind it.
+    /// A writer that had to wait for the lock does not checkpoint; the next that had not to wait does.
     #[test]
     fn the_wal_is_emptied_once_nobody_waits() {
         let temp = tempfile::tempdir().unwrap();

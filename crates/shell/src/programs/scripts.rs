@@ -274,6 +274,16 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
     if names.is_empty() {
         names.push("*".into());
     }
+    patterns_below(roots, &names, least, deepest)
+}
+
+/// Patterns for these names, so many levels below where `find` begins.
+fn patterns_below(
+    roots: &[&Word],
+    names: &[String],
+    least: usize,
+    deepest: Option<usize>,
+) -> Option<Vec<Word>> {
     let here = Word::Text(".".into());
     let roots = if roots.is_empty() { vec![&here] } else { roots.to_vec() };
     if deepest == Some(0) {
