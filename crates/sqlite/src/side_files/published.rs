@@ -263,8 +263,9 @@ pub(crate) fn restamp(store: &Path, connection: &Connection) -> bool {
 }
 
 fn stamp(store: &Path, id: &str, seq: i64, sorted: u64) -> String {
-    let width = STAMP - 1;
-    format!("{:<width$}\n", format!("consort {id} {seq} {sorted} {}", files(store)))
+    let mut line = format!("consort {id} {seq} {sorted} {}", files(store));
+    line.push_str(&" ".repeat((STAMP - 1).saturating_sub(line.len())));
+    line + "\n"
 }
 
 /// Which files the database and its WAL are: they change with every commit and
