@@ -127,6 +127,9 @@ impl Store {
             Some(open) => open,
             none => none.insert(open_or_create(place)?),
         };
+        if is_writer && open.schema == 0 && !open.is_empty {
+            read_schema(&open.connection);
+        }
         let sqlite = |error| place.translate(error);
         let lock = if is_writer { Some(WriteLock::acquire(place, *deadline)?) } else { None };
         let upgraded = |connection: &Connection| {
@@ -227,6 +230,12 @@ fn open_or_create(place: &Location) -> Result<Open, StoreError> {
     };
     let connection = connect(&place.path).map_err(|error| place.translate(error))?;
     Ok(Open { connection, identity: (file.dev(), file.ino()), is_empty: file.len() == 0, schema: 0 })
+}
+
+/// Has SQLite open its WAL and read the schema, as it would for its first statement: before it is our
+/// turn to write, so that nobody waits for it. What is wrong shows when it is.
+fn read_schema(connection: &Connection) {
+    let _ = connection.prepare_cached("SELECT 1 FROM facts WHERE kind = 'newer'");
 }
 
 /// Brings an older or empty database up to date; which schema it has then. The caller holds the write lock.
