@@ -23,6 +23,51 @@ fn check(ran: &Ran, expected: &Expect) {
     expected.assert_eq(&ran.to_string());
 }
 
+/// What is counted in another project bears its name, for those who read and for those who answer.
+#[test]
+fn numbers_of_two_projects_are_told_apart() {
+    let world = world();
+    world.git(&["init", "-q", "-b", "main", "../blog"]);
+    world.git(&["-C", "../blog", "commit", "-q", "--allow-empty", "-m", "another root"]);
+    let blog = world.project().join("../blog");
+    let in_blog = |line: &str| world.ran(world.consort(line.split_whitespace()).current_dir(&blog));
+    assert_eq!(in_blog("agent join --pid $OTHER --kind claude --session s3 --name Heron").code, 0);
+    // The person's own notes count where they are written, and what they answer where that is.
+    assert!(world.run_as(None, &["send", "@me", "a note"]).stdout.contains("#1"));
+    assert!(world.run_as(None, &["send", "Falcon", "-t", "question", "Which?"]).stdout.contains("#2"));
+    assert!(world.run_as(Some("s3"), &["send", "@me", "-t", "question", "Deploy?"]).stdout.contains("#1"));
+    assert!(world.run_as(Some("s3"), &["send", "Falcon", "Hello."]).stdout.contains("#2"));
+    check(
+        &world.run_as(None, &["inbox"]),
+        &expect![[r#"
+            Message #1 info, from you, now:
+            > a note
+            Message blog#1 question, from Heron (claude, on main), now:
+            > Deploy?
+            [exit 0]
+        "#]],
+    );
+    let told = world.told("s1", "PostToolUse", &json!({})).unwrap();
+    assert!(told.contains("Message blog#2 info, from Heron"), "{told}");
+    check(
+        &world.run_as(None, &["reply", "blog#1", "yes"]),
+        &expect![[r#"
+            Sent message #3 to Heron.
+            [exit 0]
+        "#]],
+    );
+    let heard = world.ran(world.consort(["inbox"]).env("CONSORT_SESSION", "s3").current_dir(&blog));
+    assert!(heard.stdout.contains("Message #3 info, from your user, in reply to #1, now"), "{heard}");
+    // More to say to one's own question goes to whom it went.
+    check(
+        &world.run_as(None, &["reply", "2", "the second one"]),
+        &expect![[r#"
+            Sent message #3 to Falcon.
+            [exit 0]
+        "#]],
+    );
+}
+
 #[test]
 fn an_exchange() {
     let world = world();

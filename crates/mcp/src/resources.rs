@@ -66,13 +66,13 @@ pub(crate) fn template() -> ResourceTemplate {
 pub(crate) fn read(context: &mut ToolContext<'_>, uri: &str) -> Result<Option<String>, Problem> {
     if let Some(id) = id(uri) {
         let me = context.me()?;
-        let project = me.project.id.clone();
+        let (mailbox, project) = (Actor::Agent(me.session.clone()), me.project.id.clone());
         let now = context.app.host().now();
         let letters = waiting(context, me)?;
         return Ok(letters
             .iter()
             .find(|letter| letter.message.id == id)
-            .map(|letter| quote_letter(letter, Some(&project), now)));
+            .map(|letter| quote_letter(letter, &mailbox, Some(&project), now)));
     }
     let tool = match uri {
         OVERVIEW => "who",

@@ -358,7 +358,15 @@ impl SqliteTx<'_> {
                     .query_row([seq], |row| {
                         let (at, project) = (Timestamp(row.get(0)?), read_project(row, 1)?);
                         let sent = read_sent(row.get_ref(2)?.as_str()?, id.place);
-                        Ok(sent.map(|sent| Message { id, number, project, seq, at, sent }))
+                        Ok(sent.map(|sent| Message {
+                            id,
+                            number,
+                            project,
+                            project_name: None,
+                            seq,
+                            at,
+                            sent,
+                        }))
                     })
                     .optional()?;
                 let letter = |message| {
@@ -406,7 +414,7 @@ impl SqliteTx<'_> {
             let (at, project) = (Timestamp(row.get(3)?), read_project(row, 4)?);
             let sent = read_sent(row.get_ref(5)?.as_str()?, id.place);
             Ok(sent
-                .map(|sent| Message { id, number, project, seq, at, sent })
+                .map(|sent| Message { id, number, project, project_name: None, seq, at, sent })
                 .map_err(|source| StoreError::Entry { seq, source }))
         };
         self.ask(|tx| tx.prepare_cached(&sql)?.query_map(parameters, read)?.collect::<rusqlite::Result<_>>())?

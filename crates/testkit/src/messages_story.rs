@@ -135,6 +135,15 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert_eq!(thread, [first, reply.number]);
     assert_eq!(read(&mut app, &who("raven")), [reply.number]);
 
+    // To one's own, it goes to those who got that.
+    let more = SendRequest {
+        to: Recipients::Sender,
+        reply_to: Some(named(reply.number)),
+        ..request(&app, &[], "and")
+    };
+    assert_eq!(app.send(&more).unwrap().to[0].name, "Crow");
+    assert_eq!(read(&mut app, &who("raven")).len(), 1);
+
     // The person is written to and writes; `all` are the others.
     let to_person = send(&mut app, 11, &["@me"], "look").unwrap();
     assert_eq!(read(&mut app, &Actor::Person), [to_person]);

@@ -67,9 +67,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         opened.app.close_if_replaced();
         let letters = opened.app.inbox(&request)?;
         let now = opened.app.host().now();
-        letters
-            .iter()
-            .try_for_each(|letter| world.out.text(quote_letter(letter, Some(&opened.project.id), now)))?;
+        let here = Some(&opened.project.id);
+        letters.iter().try_for_each(|letter| world.out.text(quote_letter(letter, &me, here, now)))?;
         if !letters.is_empty() {
             opened.app.mark_read(&me, &letters)?;
         }

@@ -10,9 +10,11 @@ use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use consort_core::App;
 use consort_core::explain::Explain as _;
+use consort_core::journal::Actor;
 use consort_core::messages::MessageName;
 use consort_core::messages::MessageType;
 use consort_core::messages::Priority;
+use consort_core::messages::Recipient;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
@@ -141,10 +143,12 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         _ => Recipients::Named(names),
     };
     let to_all = matches!(&to, Recipients::Named(names) if names.iter().any(|name| name == "all"));
+    let caller = person::acting(&mut app)?;
+    let asks_where = to_all || args.reply.is_some() || !caller.in_agent;
     let request = SendRequest {
-        caller: person::acting(&mut app)?,
+        caller,
         as_agent: args.from.clone(),
-        repository: (to_all || args.reply.is_some()).then(|| app.host().place(&world.cwd).repository),
+        repository: asks_where.then(|| app.host().place(&world.cwd).repository),
         to,
         kind: args.kind,
         priority: args.priority,
@@ -159,7 +163,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     if args.json {
         world.out.one(&mut app, "message", &outcome)?;
     } else {
-        world.out.line(describe(&outcome))?;
+        world.out.line(describe(&outcome, !request.caller.in_agent))?;
         woken.iter().try_for_each(|line| world.out.line(line))?;
     }
     for refusal in &outcome.failed {
@@ -203,8 +207,10 @@ fn at_place(world: &World, app: &mut App, name: String) -> Result<String, Comman
     }
 }
 
-fn describe(outcome: &SendOutcome) -> String {
-    let names: Vec<&str> = outcome.to.iter().map(|recipient| recipient.name.as_str()).collect();
+/// `Sent message #7 to Falcon.`, for the person or an agent.
+fn describe(outcome: &SendOutcome, is_person: bool) -> String {
+    let is_self = |to: &Recipient| is_person && to.who == Actor::Person;
+    let names: Vec<&str> = outcome.to.iter().map(|to| if is_self(to) { "you" } else { &to.name }).collect();
     let sent = if outcome.duplicate { "Sent before as" } else { "Sent" };
     format!("{sent} message #{} to {}.", outcome.number, names.join(", "))
 }

@@ -150,6 +150,9 @@ pub struct Message {
     pub number: Number,
     /// The project that it is counted in.
     pub project: Option<ProjectId>,
+    /// What people call that one, where it is another than the reader's and was looked up.
+    #[serde(skip)]
+    pub project_name: Option<String>,
     /// The entry it was sent in.
     #[serde(skip)]
     pub seq: Seq,
@@ -166,7 +169,7 @@ impl Message {
 
     /// What it is called by someone in that project: `#7`, or `web#7` if it is another's.
     pub fn called(&self, here: Option<&ProjectId>) -> String {
-        called(self.project.as_ref(), self.number, here)
+        called(self.project.as_ref(), self.project_name.as_deref(), self.number, here)
     }
 }
 
@@ -253,7 +256,7 @@ pub struct SendRequest {
     pub text: String,
     pub reply_to: Option<MessageName>,
     pub key: Option<String>,
-    /// The repository the call comes from, where `all` depends on it.
+    /// The repository the call comes from, where `all`, a number or the project depends on it.
     pub repository: Option<PathBuf>,
     /// The project that `all` means, where it is known.
     pub project: Option<ProjectId>,
@@ -334,13 +337,20 @@ pub struct SendOutcome {
 impl SendOutcome {
     /// What it is called by someone in that project: see [`Message::called`].
     pub fn called(&self, here: Option<&ProjectId>) -> String {
-        called(self.project.as_ref(), self.number, here)
+        called(self.project.as_ref(), None, self.number, here)
     }
 }
 
-fn called(project: Option<&ProjectId>, number: Number, here: Option<&ProjectId>) -> String {
+fn called(
+    project: Option<&ProjectId>,
+    name: Option<&str>,
+    number: Number,
+    here: Option<&ProjectId>,
+) -> String {
     match project {
-        Some(project) if here != Some(project) => format!("{}#{number}", text::foreign(project.short(), 40)),
+        Some(project) if here != Some(project) => {
+            format!("{}#{number}", text::foreign(name.unwrap_or_else(|| project.short()), 40))
+        }
         _ => format!("#{number}"),
     }
 }

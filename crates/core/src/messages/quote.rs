@@ -80,9 +80,9 @@ pub(super) fn batch(
 }
 
 /// A whole letter, for a caller that asks for it.
-pub fn letter(letter: &Letter, here: Option<&ProjectId>, now: Timestamp) -> String {
-    let mut quoted = String::new();
-    quote(&mut quoted, &letter.message, letter.again, false, Reader { who: None, here }, now, usize::MAX);
+pub fn letter(letter: &Letter, who: &Actor, here: Option<&ProjectId>, now: Timestamp) -> String {
+    let (mut quoted, reader) = (String::new(), Reader { who: Some(who), here });
+    quote(&mut quoted, &letter.message, letter.again, false, reader, now, usize::MAX);
     quoted
 }
 

@@ -44,7 +44,8 @@ fn letter(number: Number, kind: MessageType, priority: Priority, age: i64, text:
     };
     let (text, to) = (text.to_owned(), Vec::new());
     let sent = RecordedMessage { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
-    let message = Message { id: id(number), number, project: None, seq: number, at: NOW.minus(age), sent };
+    let (id, at) = (id(number), NOW.minus(age));
+    let message = Message { id, number, project: None, project_name: None, seq: number, at, sent };
     Letter { message, delivered_at: None, delivered_by: None, again: false }
 }
 

@@ -158,7 +158,7 @@ pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answe
     let now = context.app.host().now();
     let (all, mut text, mut shown) = (letters.len(), String::new(), 0);
     for letter in &letters {
-        let one = quote_letter(letter, here, now);
+        let one = quote_letter(letter, &request.mailbox, here, now);
         if shown > 0 && text.len() + one.len() > LONGEST {
             break;
         }

@@ -87,8 +87,10 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         world.out.items(&mut opened.app, &letters)?;
     } else {
         let now = opened.app.host().now();
-        let shown: String =
-            letters.iter().map(|letter| quote_letter(letter, Some(&opened.project.id), now)).collect();
+        let shown: String = letters
+            .iter()
+            .map(|letter| quote_letter(letter, &mailbox, Some(&opened.project.id), now))
+            .collect();
         world.out.text(shown)?;
     }
     if letters.is_empty() {

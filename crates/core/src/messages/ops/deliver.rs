@@ -2,6 +2,7 @@
 //! record them as read.
 
 use super::delivery_states;
+use super::name_projects;
 use crate::App;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
@@ -43,7 +44,7 @@ impl App {
         // A hook that hands over none need only know whether there are any.
         let most = if moment.hands_over() { MOST } else { 1 };
         let (letters, is_more) = tx.most_urgent(&mailbox, most)?;
-        let plan = rules::plan(letters, moment, now, delivery_states(&*self.host, &*flags, &mailbox));
+        let mut plan = rules::plan(letters, moment, now, delivery_states(&*self.host, &*flags, &mailbox));
 
         let mut changes = Vec::new();
         if !plan.read.is_empty() {
@@ -58,6 +59,8 @@ impl App {
             let settings = hook_settings(&*tx, &me.location.worktree, environment)?;
             let known = if settings.introduces() { flags.introduced_senders(session) } else { Vec::new() };
             let is_stranger = |who: &Actor| !known.contains(&who.to_string());
+            let handed_over = plan.hand.iter_mut().map(|letter| &mut letter.message);
+            name_projects(&*tx, Some(&me.project.id), handed_over)?;
             let (text, count) = quote::batch(
                 &plan.hand,
                 settings,

@@ -3,6 +3,7 @@
 
 use super::LOOKED_THROUGH;
 use super::name_of;
+use super::name_projects;
 use crate::App;
 use crate::Timestamp;
 use crate::engine::StoreError;
@@ -54,6 +55,7 @@ impl App {
                 open.push(message.clone());
             }
         }
+        name_projects(&*tx, None, open.iter_mut())?;
         Ok(open)
     }
 
@@ -120,8 +122,9 @@ pub(super) fn find(
     Ok(found.ok_or_else(|| Refusal::NoSuchMessage { name: name.clone() })?)
 }
 
-/// Receipts with the names their owners have now.
+/// With the names that projects and owners of receipts have now.
 fn named(tx: &dyn Tx, mut posts: Vec<SentMessage>) -> Result<Vec<SentMessage>, StoreError> {
+    name_projects(tx, None, posts.iter_mut().map(|post| &mut post.message))?;
     for receipt in posts.iter_mut().flat_map(|post| &mut post.receipts) {
         receipt.name = name_of(tx, &receipt.to)?;
     }

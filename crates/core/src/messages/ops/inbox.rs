@@ -2,6 +2,7 @@
 //! them as read.
 
 use super::delivery_states;
+use super::name_projects;
 use crate::App;
 use crate::engine::StoreError;
 use crate::engine::Tx;
@@ -37,6 +38,7 @@ impl App {
         let waiting = |tx: &dyn Tx, host: &dyn Host| -> Result<Vec<Letter>, StoreError> {
             let mut letters = waiting(host, &*flags, tx, request)?;
             letters.retain(|letter| is_wanted(letter.message.id));
+            name_projects(tx, None, letters.iter_mut().map(|letter| &mut letter.message))?;
             Ok(letters)
         };
         let tx = self.engine.read()?;

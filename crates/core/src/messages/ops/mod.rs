@@ -32,6 +32,7 @@ use crate::presence;
 use crate::presence::Agent;
 use crate::presence::PresenceStore;
 use crate::presence::SessionId;
+use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 
 /// What it takes for Consort to tell agents, or else the person, something that came
@@ -159,6 +160,25 @@ fn delivery_states<'a>(
         known.borrow_mut().push((by.clone(), state));
         state
     }
+}
+
+/// Looks up what the projects are called that messages of other projects than this one are counted in.
+fn name_projects<'a>(
+    store: &dyn PresenceStore,
+    here: Option<&ProjectId>,
+    messages: impl Iterator<Item = &'a mut Message>,
+) -> Result<(), StoreError> {
+    let is_elsewhere = |message: &&mut Message| message.project.is_some() && message.project.as_ref() != here;
+    let mut elsewhere = messages.filter(is_elsewhere).peekable();
+    if elsewhere.peek().is_none() {
+        return Ok(());
+    }
+    let projects = store.projects()?;
+    for message in elsewhere {
+        let found = projects.iter().find(|project| Some(&project.id) == message.project.as_ref());
+        message.project_name = found.map(|project| project.name.clone());
+    }
+    Ok(())
 }
 
 /// What a mailbox's owner is called.

@@ -16,6 +16,7 @@ use crate::messages::MessageChange;
 use crate::messages::MessageError;
 use crate::messages::Recipient;
 use crate::messages::Recipients;
+use crate::messages::RecordedMessage;
 use crate::messages::Refusal;
 use crate::messages::SendOutcome;
 use crate::messages::SendRequest;
@@ -38,12 +39,12 @@ impl App {
     /// Sends a message. **An error means that nothing was sent.**
     pub fn send(&mut self, request: &SendRequest) -> Result<SendOutcome, MessageError> {
         rules::check_text(&request.text)?;
-        let now = self.host.now();
+        let (now, secret) = (self.host.now(), secrets::find(&request.text));
         let files = self.engine.side_files();
         let mut tx = self.engine.write()?;
         let caller = presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?;
         let may_say_all = request.even_so && matches!(caller, Caller::Person);
-        if let Some(Secret { what, at }) = secrets::find(&request.text).filter(|_| !may_say_all) {
+        if let Some(Secret { what, at }) = secret.filter(|_| !may_say_all) {
             return Err(Refusal::Secret { what, at }.into());
         }
         let me = speaker(&*tx, caller, request.as_agent.as_deref())?;
@@ -77,31 +78,32 @@ impl Sending<'_> {
     /// All that is known of a request when it is decided.
     fn gather(&self, request: &SendRequest) -> Result<SendFacts, MessageError> {
         let (tx, me) = (self.tx, self.me);
-        let mut project = me.map(|me| me.project.id.clone()).or_else(|| request.project.clone());
-        if project.is_none()
-            && let Some(repository) = &request.repository
-        {
-            project = tx.project_of(repository)?.map(|project| project.id);
-        }
+        let own = me.map(|me| me.project.id.clone()).or_else(|| request.project.clone());
+        let here = match (&own, &request.repository) {
+            (None, Some(repository)) => tx.project_of(repository)?.map(|project| project.id),
+            _ => own.clone(),
+        };
         let from = super::sender(self.host, me);
         let former = request.key.as_ref().map(|key| tx.by_key(&from.who, key)).transpose()?.flatten();
         let answered = match &request.reply_to {
             None => None,
-            Some(name) => match find(tx, name, project.as_ref()) {
+            Some(name) => match find(tx, name, here.as_ref()) {
                 Ok(answered) => Some(answered),
                 // It was sent before, whatever it answered.
                 Err(_) if former.is_some() => None,
                 Err(error) => return Err(error),
             },
         };
-        let found = self.found(request, project.as_ref(), answered.as_ref())?;
+        let found = self.found(request, here.as_ref(), answered.as_ref())?;
+        let mut project = own.or_else(|| answered.as_ref()?.project.clone());
+        // The person's belongs where those are who get it.
         if project.is_none()
             && let Some(Ok(first)) = found.iter().find(|found| found.as_ref().is_ok_and(|to| !to.is_empty()))
             && let Actor::Agent(session) = &first[0].who
         {
             project = tx.agent(session)?.map(|(agent, _)| agent.project.id);
         }
-        Ok(SendFacts { from, project, answered, found, former })
+        Ok(SendFacts { from, project: project.or(here), answered, found, former })
     }
 
     /// Whom each word means.
@@ -113,10 +115,19 @@ impl Sending<'_> {
     ) -> Result<Vec<Found>, StoreError> {
         match &request.to {
             Recipients::Everywhere => Ok(vec![Ok(self.others(None)?)]),
-            Recipients::Sender => Ok(vec![match answered {
-                Some(answered) => self.writer(&answered.sent.from)?,
-                None => Err(Refusal::Nobody),
-            }]),
+            Recipients::Sender => match answered {
+                // To one's own there is more to say to those who got it.
+                Some(Message { sent, project, .. })
+                    if self.is_me(&sent.from.who) && sent.to.iter().any(|to| !self.is_me(&to.who)) =>
+                {
+                    let others = sent.to.iter().filter(|to| !self.is_me(&to.who));
+                    others.map(|to| self.addressee(&to.who, &to.name, project.as_ref())).collect()
+                }
+                Some(Message { sent: RecordedMessage { from, .. }, .. }) => {
+                    Ok(vec![self.addressee(&from.who, &from.name, from.project.as_ref())?])
+                }
+                None => Ok(vec![Err(Refusal::Nobody)]),
+            },
             Recipients::Named(names) if names.is_empty() => Ok(vec![Err(Refusal::Nobody)]),
             Recipients::Named(names) => {
                 let found = |name: &String| {
@@ -176,18 +187,25 @@ impl Sending<'_> {
         Ok(Ok(vec![recipient(&agent)]))
     }
 
-    /// The sender of a message, as it is called now; if it is gone, the one that
+    fn is_me(&self, who: &Actor) -> bool {
+        match self.me {
+            Some(me) => who.session() == Some(&me.session),
+            None => *who == Actor::Person,
+        }
+    }
+
+    /// Who wrote or got a message, as it is called now; if it is gone, the one that
     /// has its name.
-    fn writer(&self, sender: &Sender) -> Result<Found, StoreError> {
-        let Actor::Agent(session) = &sender.who else { return Ok(Ok(vec![person()])) };
+    fn addressee(&self, who: &Actor, name: &str, project: Option<&ProjectId>) -> Result<Found, StoreError> {
+        let Actor::Agent(session) = who else { return Ok(Ok(vec![person()])) };
         if let Some((agent, None)) = self.tx.agent(session)? {
             return self.named(agent.name.as_str());
         }
         // A namesake elsewhere is somebody else.
-        let heir = self.tx.by_name(&sender.name)?;
-        match heir.filter(|heir| Some(&heir.project.id) == sender.project.as_ref()) {
+        let heir = self.tx.by_name(name)?;
+        match heir.filter(|heir| Some(&heir.project.id) == project) {
             Some(heir) => self.named(heir.name.as_str()),
-            None => Ok(Err(Refusal::Gone { name: sender.name.clone() })),
+            None => Ok(Err(Refusal::Gone { name: name.to_owned() })),
         }
     }
 }
