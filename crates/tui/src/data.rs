@@ -180,10 +180,20 @@ pub struct Message {
 }
 
 impl Message {
+    /// What it is called in a text: `#41`, or `web#41` if it is another project's.
+    pub fn shown(&self) -> String {
+        shown_number(&self.called)
+    }
+
     /// Whether it went to several.
     pub fn is_broadcast(&self) -> bool {
         self.to.len() > 1
     }
+}
+
+/// A message by what replies call it.
+pub fn shown_number(called: &str) -> String {
+    if called.contains('#') { called.to_owned() } else { format!("#{called}") }
 }
 
 /// Something that is reserved.

@@ -12,7 +12,7 @@ pub enum Effect {
     /// Runs `consort` with these words, as the person would type them.
     Run(Errand),
     /// The same, with the terminal: it asks, or shows something of its own.
-    InTerminal(Vec<String>),
+    InTerminal(Errand),
     /// Does what takes a word that was shown and typed back.
     Confirmed(Confirmed),
     /// Takes back that everyone may write a path.
@@ -125,5 +125,5 @@ pub trait Door {
     fn carry_out(&mut self, effect: Effect);
 
     /// Runs `consort` with these words in the terminal, which is the command's until it ends.
-    fn in_terminal(&mut self, words: &[String]);
+    fn in_terminal(&mut self, errand: &Errand);
 }

@@ -97,7 +97,7 @@ pub const KEYS: &[KeyRow] = &[
     row(&[KeyCode::Esc], "Esc", Action::Back, "back"),
     row(&[KeyCode::Char('/')], "/", Action::Filter, "show only what contains a word"),
     row(&[KeyCode::Char(':')], ":", Action::Command, "run any consort command"),
-    row(&[KeyCode::Char('p')], "p", Action::Project, "this project, or all"),
+    row(&[KeyCode::Char('p')], "p", Action::Project, "all projects, the next one, this one again"),
     row(&[KeyCode::Char('s')], "s", Action::Sort, "sort by something else"),
     row(&[KeyCode::Char('*')], "*", Action::Pin, "pin the agent on top"),
     row(&[KeyCode::Char('z')], "z", Action::Mute, "mute the agent: it and what it wants are listed last"),

@@ -120,9 +120,9 @@ fn size() -> (u16, u16) {
 fn carry_out(effects: Vec<Effect>, door: &mut dyn Door, screen: &mut Screen) -> io::Result<()> {
     for effect in effects {
         match effect {
-            Effect::InTerminal(words) => {
+            Effect::InTerminal(errand) => {
                 give_back();
-                door.in_terminal(&words);
+                door.in_terminal(&errand);
                 screen.take_terminal()?;
             }
             Effect::Redraw => screen.shown = None,

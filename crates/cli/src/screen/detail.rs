@@ -114,10 +114,10 @@ fn letters(opened: &mut Opened, session: &SessionId, now: Timestamp) -> Result<V
     let mut lines = Vec::new();
     for sent in all.iter().take(MESSAGES) {
         let shown = messages::message(sent, false, &opened.project.id);
-        let to = text::first_few(shown.to, 4);
+        let (called, to) = (shown.shown(), text::first_few(shown.to, 4));
         let kind = shown.kind.map_or_else(String::new, |kind| format!(", {kind}"));
         let ago = text::ago(now.since(shown.at));
-        lines.push(format!("{} to {to} (#{}{kind}), {ago}", shown.from, shown.called));
+        lines.push(format!("{} to {to} ({called}{kind}), {ago}", shown.from));
         lines.extend(shown.text.lines().map(|line| format!("  {line}")));
     }
     Ok(lines)

@@ -4,6 +4,7 @@
 use std::io::BufRead as _;
 use std::io::Read as _;
 use std::io::Write as _;
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
@@ -121,10 +122,11 @@ impl Door for CommandDoor {
         }
     }
 
-    fn in_terminal(&mut self, words: &[String]) {
+    fn in_terminal(&mut self, errand: &Errand) {
+        let (words, cwd) = (&errand.words, errand.cwd.as_ref().map_or(self.cwd.as_path(), Path::new));
         let mut stderr = std::io::stderr();
         let _ = writeln!(stderr, "$ consort {}", text::one_line(&words.join(" "), 200));
-        let ran = own_program().and_then(|mut command| command.args(words).current_dir(&self.cwd).status());
+        let ran = own_program().and_then(|mut command| command.args(words).current_dir(cwd).status());
         match ran {
             // What has shown a terminal of its own needs no word after it.
             Ok(status) if status.success() && words.iter().any(|word| word == "attach") => {}

@@ -44,11 +44,11 @@ pub(super) fn read(
     items.extend(runs.to_review().map(|run| Item {
         key: format!("run {}", run.number),
         number: 0,
-        kind: ItemKind::Review,
+        kind: if run.is_well { ItemKind::Review } else { ItemKind::Error },
         agent: run.name.clone(),
         cli: Some(run.cli.clone()),
         tool: None,
-        text: format!("run {} is {}: {}", run.number, run.state, run.title),
+        text: format!("run {} {}: {}", run.number, run.state, run.title),
         questions: Vec::new(),
         options: Vec::new(),
         since: run.ended_at,

@@ -191,7 +191,7 @@ fn a_run_is_started_and_its_result_read() {
     screen.type_text("{tool Bash}{say All is well.}{cost 0.02}");
     screen.press(&["Enter"]);
     // It is offered for review, and one is back where one was.
-    screen.shows("run 1 is done");
+    screen.shows("run 1 done: ");
     screen.shows("No agents are here.");
     screen.press(&[".", "a"]);
     screen.shows("Ended    Run 1 is done");

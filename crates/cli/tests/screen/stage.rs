@@ -85,9 +85,9 @@ impl<'w> Screen<'w> {
 
     /// The word that is to be typed back, as it is shown.
     pub(super) fn word(&self) -> String {
-        let screen = self.shows("to go on, Esc to leave it.");
-        let (before, _) = screen.split_once(" to go on, Esc").unwrap();
-        before.rsplit_once("Type ").unwrap().1.to_owned()
+        let screen = self.shows("Esc leaves it.");
+        let (_, asked) = screen.rsplit_once("Type ").unwrap();
+        asked.split_once(" to ").unwrap().0.to_owned()
     }
 
     /// Leaves it by its key, and waits until the terminal is given back.

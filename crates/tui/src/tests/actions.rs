@@ -156,6 +156,39 @@ fn a_filter_is_seen_while_it_is_typed() {
     assert!(model.feed().count() > 0 && model.feed().all(|line| line.text.contains("part3")));
 }
 
+/// A command is about what is looked at.
+#[test]
+fn a_command_runs_in_the_project_that_is_shown() {
+    let mut model = model(120, 40);
+    let cwd = |effects: &[Effect]| match effects {
+        [Effect::Run(errand) | Effect::InTerminal(errand)] => errand.cwd.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(cwd(&press(&mut model, ":reserve src/\n")), None);
+    model.data.agents.iter_mut().filter(|agent| agent.project == "web").for_each(|agent| {
+        agent.worktree = "/w/web".to_owned();
+    });
+    press(&mut model, "pp");
+    assert_eq!(model.scope.as_deref(), Some("web"));
+    assert_eq!(cwd(&press(&mut model, ":reserve src/\n")).as_deref(), Some("/w/web"));
+    assert_eq!(cwd(&press(&mut model, ":chat Heron\n")).as_deref(), Some("/w/web"));
+}
+
+/// However long a path is, the word to type and how to leave it are seen.
+#[test]
+fn the_word_to_type_is_seen_beside_a_long_path() {
+    let mut model = model(80, 24);
+    for reservation in model.data.reservations.iter_mut().filter(|one| one.path == "src/auth/") {
+        reservation.path += &"a-long-directory/".repeat(6);
+    }
+    press(&mut model, "4↓o");
+    let Some(Purpose::Word { word, .. }) = model.input.as_ref().map(|input| input.purpose.clone()) else {
+        panic!("no word is asked for");
+    };
+    let screen = drawn(&mut model);
+    assert!(screen.contains(&format!("Type {word} to")) && screen.contains("Esc leaves it."), "{screen}");
+}
+
 #[test]
 fn commands_run_and_what_they_print_is_shown() {
     let mut model = model(120, 40);
@@ -168,7 +201,7 @@ fn commands_run_and_what_they_print_is_shown() {
     press(&mut model, "\u{1b}");
     assert!(model.overlay.is_none());
     let effects = press(&mut model, ":chat Falcon\n");
-    assert_eq!(effects, [Effect::InTerminal(vec!["chat".into(), "Falcon".into()])]);
+    assert_eq!(effects, [Effect::InTerminal(Errand::new(["chat", "Falcon"]).as_page())]);
     press(&mut model, ":q\n");
     assert!(model.is_over);
 }

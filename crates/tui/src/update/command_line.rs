@@ -1,6 +1,7 @@
 //! The line after `:`: any `consort` command, as it is typed in a shell.
 
 use super::run;
+use crate::Agent;
 use crate::Effect;
 use crate::Errand;
 use crate::Model;
@@ -63,10 +64,16 @@ pub(super) fn carry_out(model: &mut Model, line: &str) -> Vec<Effect> {
         }
         Some(_) => {}
     }
-    match takes_terminal(&words) {
-        true => vec![Effect::InTerminal(words)],
-        false => run(model, Errand { words, ..Errand::default() }.as_page()),
-    }
+    let takes_terminal = takes_terminal(&words);
+    let errand = Errand { words, ..Errand::default() }.in_dir(directory(model)).as_page();
+    if takes_terminal { vec![Effect::InTerminal(errand)] } else { run(model, errand) }
+}
+
+/// Where the project is that is looked at, if it is another than that of the screen.
+fn directory(model: &Model) -> &str {
+    let other = model.scope.as_ref().filter(|project| **project != model.project);
+    let is_there = |agent: &&Agent| Some(&agent.project) == other && agent.machine.is_none();
+    model.data.agents.iter().find(is_there).map_or("", |agent| &agent.worktree)
 }
 
 /// A command without the options that may stand before it.

@@ -69,7 +69,7 @@ pub fn update(model: &mut Model, event: Event) -> Vec<Effect> {
             news.into_iter().for_each(|one| take_in(model, one));
             Vec::new()
         }
-        Event::Terminal(words) => vec![Effect::InTerminal(words)],
+        Event::Terminal(words) => vec![Effect::InTerminal(Errand { words, ..Errand::default() })],
         Event::Ask(confirmed) => {
             // A person who is typing is not interrupted.
             match model.input.is_some() {

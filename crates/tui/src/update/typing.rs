@@ -221,10 +221,8 @@ pub(super) fn answer(model: &mut Model, text: &str) -> Vec<Effect> {
     // The next one is the first again.
     model.item = None;
     let words: Vec<String> = ["answer", &number, "--"].map(str::to_owned).into_iter().chain(given).collect();
-    match takes_terminal {
-        true => vec![Effect::InTerminal(words)],
-        false => run(model, Errand { words, typed, ..Errand::default() }),
-    }
+    let errand = Errand { words, typed, ..Errand::default() };
+    if takes_terminal { vec![Effect::InTerminal(errand)] } else { run(model, errand) }
 }
 
 fn is_refusal(word: &str) -> bool {

@@ -12,16 +12,20 @@ use crate::Confirmed;
 use crate::Input;
 use crate::Model;
 use crate::Purpose;
+use crate::data::shown_number;
 
 /// How many lines of a message are shown while it is written.
 const MOST_LINES: usize = 6;
+
+/// How many lines what is asked for may take: a path may be long.
+const MOST_LABEL_LINES: usize = 4;
 
 /// How many lines it takes.
 pub(super) fn height(model: &Model, width: u16) -> u16 {
     match (&model.input, &model.toast) {
         (Some(input), _) => {
             let lines = typed(input, width).len().clamp(1, MOST_LINES);
-            u16::try_from(lines + label_lines(model, input)).unwrap_or(2)
+            u16::try_from(lines + label(model, input, width).len()).unwrap_or(2)
         }
         (None, Some(toast)) if toast.is_error => {
             u16::try_from(wrap(&toast.text, usize::from(width)).len().clamp(1, 3)).unwrap_or(1)
@@ -30,8 +34,12 @@ pub(super) fn height(model: &Model, width: u16) -> u16 {
     }
 }
 
-fn label_lines(model: &Model, input: &Input) -> usize {
-    usize::from(!label(model, input).is_empty())
+/// What is asked for, above the line: one line of the screen, or a few.
+fn label(model: &Model, input: &Input, width: u16) -> Vec<String> {
+    let text = asked_for(model, input);
+    let mut lines = if text.is_empty() { Vec::new() } else { wrap(&text, usize::from(width)) };
+    lines.truncate(MOST_LABEL_LINES);
+    lines
 }
 
 pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
@@ -67,8 +75,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-/// What is asked for, above the line.
-fn label(model: &Model, input: &Input) -> String {
+fn asked_for(model: &Model, input: &Input) -> String {
     match &input.purpose {
         Purpose::Answer { item, given } => {
             let Some(item) = model.data.queue.iter().find(|one| one.key == *item) else {
@@ -96,10 +103,10 @@ fn label(model: &Model, input: &Input) -> String {
                 }
                 Confirmed::Set { key, value: None } => format!("unset {key}, which protects less"),
             };
-            format!("This will {what}. Type {word} to go on, Esc to leave it.")
+            format!("Type {word} to {what}. Esc leaves it.")
         }
         Purpose::Message(name) => format!("To {name}  (Enter sends, Ctrl+J breaks the line, Esc leaves)"),
-        Purpose::Reply { to, called } => format!("Reply to #{called} of {to}  (Enter sends)"),
+        Purpose::Reply { to, called } => format!("Reply to {} of {to}  (Enter sends)", shown_number(called)),
         Purpose::Broadcast => format!("To all agents of {}  (Enter sends)", model.project),
         Purpose::Run => "What is to be done, without a terminal?  (Enter starts it)".to_owned(),
         Purpose::Open(cli) => format!("First prompt for {cli}, or nothing  (Enter opens it)"),
@@ -147,12 +154,11 @@ fn typed(input: &Input, width: u16) -> Vec<String> {
 
 fn draw_input(model: &Model, paper: &mut Paper<'_>, area: Rect, input: &Input) {
     let theme = paper.theme;
+    let style = if matches!(input.purpose, Purpose::Word { .. }) { theme.warn } else { theme.accent };
     let mut top = 0;
-    let label = label(model, input);
-    if !label.is_empty() {
-        let style = if matches!(input.purpose, Purpose::Word { .. }) { theme.warn } else { theme.accent };
-        paper.spans(row(area, 0), &[(label, style)]);
-        top = 1;
+    for line in label(model, input, area.width) {
+        paper.spans(row(area, top), &[(line, style)]);
+        top += 1;
     }
     let prompt = prompt(&input.purpose);
     let lines = typed(input, area.width);

@@ -142,7 +142,7 @@ fn bubble(model: &Model, paper: &Paper<'_>, message: &Message, width: u16) -> Ve
     let kind = message.kind.as_ref().map_or_else(String::new, |kind| format!("{kind} "));
     let ago = text::ago(model.now.since(message.at));
     let receipt = message.receipt.as_ref().map_or_else(String::new, |receipt| format!("{receipt} · "));
-    let (left, right) = (format!("─ {who} ── {kind}#{} ", message.called), format!(" {receipt}{ago} ─"));
+    let (left, right) = (format!("─ {who} ── {kind}{} ", message.shown()), format!(" {receipt}{ago} ─"));
     let inner = usize::from(width).saturating_sub(2);
     let left = cut(&left, inner.saturating_sub(right.width()));
     let gap = inner.saturating_sub(left.width() + right.width());

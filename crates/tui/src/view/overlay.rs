@@ -48,7 +48,8 @@ fn help(paper: &mut Paper<'_>, screen: Rect, scroll: usize) {
             "",
             " Letters act only while nothing is typed: Esc leaves an input line.",
             " The mouse works too: click to select, click again to open, the wheel scrolls.",
-            " Marks: ◆ waits for you  ● works  ○ idle  ◌ away  ▲ stuck  ? no tool for 10 min",
+            " Marks: ◆ waits for you  ● works  ○ idle  ◌ away: idle, and nobody looks at its terminal",
+            "        ▲ stuck  ? no tool for 10 min",
             "        * pinned  z muted  »3 three messages that it has not read",
             " Answer: . goes to what needs you, a opens the answer, then a digit or a text.",
             " Whatever you do here is a consort command: `:` runs any of them.",
@@ -56,7 +57,7 @@ fn help(paper: &mut Paper<'_>, screen: Rect, scroll: usize) {
         .map(|line| (line.to_owned(), theme.dim)),
     );
     let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
-    let inner = sheet(paper, screen, 96, height, "Keys (Esc closes)");
+    let inner = sheet(paper, screen, 96, height, "Keys (↑ ↓ scroll, Esc closes)");
     paper.lines(inner, &lines, scroll);
 }
 
