@@ -10,6 +10,7 @@ fn the_nearest_tier_wins_and_is_named() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     expect![[r#"
         presence.auto_register = true      # sessions join by themselves; off: dormant until `consort agent join`
+        init.offer = true                  # offer to connect agent CLIs when the screen opens
         context.mode = full                # how much sessions are told
         context.registration = true        # tell a starting session its name and who is here (mode `full`)
         context.reply_hint = true          # say how to reply to a message (modes `full` and `minimal`)
@@ -67,6 +68,7 @@ fn the_nearest_tier_wins_and_is_named() {
     );
     expect![[r#"
         presence.auto_register = false     # --set
+        init.offer = true                  # default
         context.mode = minimal             # $WORLD/shop/.consort/config.toml
         context.registration = false       # $CONSORT_CONTEXT_REGISTRATION
         context.reply_hint = true          # default

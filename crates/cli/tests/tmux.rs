@@ -78,8 +78,13 @@ fn up_offers_to_connect_and_takes_no_for_an_answer() {
     let path = format!("PATH={}:/usr/bin:/bin", world.home().display());
     let settings = world.home().join(".claude/settings.json");
 
+    let up = || Tmux::start(&world, &[], &["env", &path, env!("CARGO_BIN_EXE_consort"), "up"]);
+    // Who does not want to be asked is not.
+    assert_eq!(world.run("config set init.offer false").code, 0);
+    up().shows("q quit");
+    assert_eq!(world.run("config unset init.offer").code, 0);
     for (answer, connected) in [("n", false), ("y", true)] {
-        let tmux = Tmux::start(&world, &[], &["env", &path, env!("CARGO_BIN_EXE_consort"), "up"]);
+        let tmux = up();
         tmux.shows("[Y/n/d/m/p/a/s]");
         tmux.run(&["send-keys", answer, "Enter"]);
         tmux.shows("q quit");

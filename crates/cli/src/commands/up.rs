@@ -10,6 +10,7 @@ use crate::connect::Parts;
 use crate::connect::State;
 use crate::connect::Target;
 use crate::error::CommandResult;
+use crate::output;
 use crate::render::agents;
 use crate::screen;
 use crate::screen::How;
@@ -79,9 +80,13 @@ fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
     phases.ended("finding agent CLIs");
     let consent = if args.yes { Consent::Given } else { Consent::Ask };
     let parts = Parts::offered(consent);
-    if !targets.is_empty() {
+    if !targets.is_empty() && (args.yes || opened.config.get("init.offer") == "true") {
         // The rest of the screen is worth seeing, whatever went wrong.
-        connected |= connect::offer(world, &targets, parts, consent)?.0;
+        let has_changed = connect::offer(world, &targets, parts, consent)?.0;
+        if !has_changed && !args.yes {
+            output::note("Not to be asked again: consort config set init.offer false");
+        }
+        connected |= has_changed;
     }
     if !interactive {
         let outcome = who::look(world, &mut opened, args.all)?;

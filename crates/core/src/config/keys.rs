@@ -43,6 +43,13 @@ pub const KEYS: &[Key] = &[
         about: "sessions join by themselves; off: dormant until `consort agent join`",
     },
     Key {
+        name: "init.offer",
+        kind: ValueKind::Flag,
+        default: "true",
+        for_hooks: false,
+        about: "offer to connect agent CLIs when the screen opens",
+    },
+    Key {
         name: "context.mode",
         kind: ValueKind::Choice(&["full", "minimal", "none"]),
         default: "full",
