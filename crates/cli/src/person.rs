@@ -124,7 +124,7 @@ fn caller(app: &mut App, facts: &CallerFacts) -> Caller {
 enum Typed {
     TheWord,
     Another,
-    /// There is no terminal, or nothing was typed.
+    /// There is no terminal.
     Nothing,
 }
 
@@ -141,8 +141,8 @@ fn typed(app: &App, why: &str) -> Typed {
     };
     match ask() {
         Ok(answer) if answer == word => Typed::TheWord,
-        Ok(answer) if !answer.is_empty() => Typed::Another,
-        Ok(_) | Err(_) => Typed::Nothing,
+        Ok(_) => Typed::Another,
+        Err(_) => Typed::Nothing,
     }
 }
 

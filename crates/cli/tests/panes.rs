@@ -56,7 +56,10 @@ fn what_was_done_is_told_at_its_end() {
     std::fs::write(world.project().join("new.txt"), "four\n").unwrap();
     let closed = world.run(&["pane", "close", "Falcon"]);
     assert!(closed.stdout.contains("Not committed there: new.txt (new)\n"), "{closed}");
-    assert!(closed.stdout.contains("Changed there since it was opened: +3 -1 lines (git -C "), "{closed}");
+    assert!(
+        closed.stdout.contains("Changed there since then, by whomever: +3 -1 lines (git -C "),
+        "{closed}"
+    );
     let closed = world.run(&["pane", "close", "Falcon2", "--json"]);
     let closed: serde_json::Value = serde_json::from_str(&closed.stdout).unwrap();
     let diff = closed["items"][0]["diff"].as_str().unwrap();

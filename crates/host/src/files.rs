@@ -160,6 +160,10 @@ pub fn hash(bytes: &[u8]) -> String {
 /// No text that we read on somebody's word is longer.
 const LONGEST_TEXT: u64 = 4 << 20;
 
+fn no_such_file() -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such file")
+}
+
 /// A file's text. In a repository no link is followed: its authors may
 /// have pointed it anywhere.
 pub(crate) fn text(path: &Path) -> std::io::Result<String> {
@@ -167,7 +171,7 @@ pub(crate) fn text(path: &Path) -> std::io::Result<String> {
     let worktree = path.ancestors().skip(1).find(|dir| git::git_dir(dir).is_some());
     let bytes = match worktree.and_then(|worktree| Some((worktree, path.strip_prefix(worktree).ok()?))) {
         Some((worktree, inside)) => {
-            Tree::new(worktree).read(inside, LONGEST_TEXT)?.ok_or(std::io::ErrorKind::NotFound)?
+            Tree::new(worktree).read(inside, LONGEST_TEXT)?.ok_or_else(no_such_file)?
         }
         None => consort_files::read(&path, LONGEST_TEXT)?,
     };

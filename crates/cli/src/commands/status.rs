@@ -68,7 +68,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         ("Here", agents::summary(&seen.here.agents)),
         ("Held", held(&seen.held)),
         ("Mail", format!("{} unread", text::count(seen.unread, "message"))),
-        ("Store", format!("{}, {} entries", status.store.display(), seen.entries)),
+        ("Store", format!("{}, {}", status.store.display(), text::count(seen.entries as usize, "entry"))),
     ];
     if let Some(record) = &seen.task {
         lines.insert(1, ("Task", format!("{} of {}", record.key.id, record.key.spec.path)));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use consort_core::App;
 use consort_core::Timestamp;
+use consort_core::presence::Caller;
 use consort_core::text;
 use serde_json::Value;
 
@@ -19,6 +20,7 @@ use crate::panes::inbox;
 use crate::time;
 use crate::world::Opened;
 use crate::world::World;
+use crate::world::caller_facts;
 
 /// How often is looked for more.
 const TICK: Duration = Duration::from_secs(1);
@@ -40,6 +42,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let items = items(world, &mut opened.app)?;
     show(world, &mut opened.app, &items, args.json)?;
+    let caller = caller_facts(&opened.app);
+    if let Caller::Anonymous(why) = opened.app.caller(&caller)? {
+        output::note(format_args!("Without your mail: {why}"));
+    }
     if args.follow { follow(world, &mut opened, items, args.json) } else { Ok(()) }
 }
 
@@ -145,7 +151,9 @@ fn paragraph(item: &Value, now: Timestamp) -> String {
         ));
     }
     if let Some(reset) = item["reset_at"].as_str() {
-        shown.push_str(&format!("     it goes on after {reset}\n"));
+        let left = time::parse_since(reset, now).map_or(0, |at| at.since(now));
+        let when = if left < 5_000 { "now".to_owned() } else { format!("in {}", text::age(left)) };
+        shown.push_str(&format!("     it goes on {when}\n"));
     }
     // As they can be typed.
     let word = |option: &Value| match text(option, 120) {

@@ -19,9 +19,11 @@ use consort_agents::AgentCli;
 use consort_agents::Connection;
 use consort_agents::Insertion;
 use consort_agents::Level;
+use consort_core::text;
 use consort_host::env;
 use serde::Serialize;
 
+use crate::error::CommandError;
 use crate::world::World;
 
 pub(crate) use files::TheirFile;
@@ -195,6 +197,16 @@ pub(crate) fn is_alive(insertion: &Insertion, level: Level<'_>) -> bool {
             programs.is_empty() || programs.iter().any(is_there)
         }
     }
+}
+
+/// What was named is no agent CLI.
+pub(crate) fn no_such_cli(kind: &str) -> CommandError {
+    let all: Vec<&str> = consort_agents::ALL.iter().map(|cli| cli.kind()).collect();
+    let hint = match text::nearest(kind, all.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("one of: {}", all.join(", ")),
+    };
+    CommandError::usage(format!("there is no agent CLI `{}`", text::foreign(kind, 60)), vec![hint])
 }
 
 /// The first program of that name on `PATH`.

@@ -110,9 +110,15 @@ impl<'a> Stage<'a> {
         self.project().join(name)
     }
 
-    /// Says what happens.
+    /// Says what happens; what is too wide goes on below.
     pub(super) fn say(&self, line: &str) -> Played<()> {
-        self.show(line, |_, text| text.to_owned())
+        let words = line.trim_start();
+        let margin = &line[..line.len() - words.len()];
+        let lines = match line.chars().count() > self.out.width {
+            true => consort_tui::wrap(words, self.out.width.saturating_sub(margin.len())),
+            false => vec![words.to_owned()],
+        };
+        lines.iter().try_for_each(|line| self.show(&format!("{margin}{line}"), |_, text| text.to_owned()))
     }
 
     /// Begins a scene.

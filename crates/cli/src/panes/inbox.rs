@@ -73,7 +73,10 @@ pub(crate) fn all_of(
             found.push(Waits::Pane(Box::new(pane)));
         }
     }
-    let contested = app.holds(caller, None, 0)?.holds.into_iter().filter(|view| view.hold.contest.is_some());
+    // The person knows what they want themselves.
+    let is_contested =
+        |view: &HoldView| view.hold.contest.as_ref().is_some_and(|contest| contest.by != Actor::Person);
+    let contested = app.holds(caller, None, 0)?.holds.into_iter().filter(is_contested);
     found.extend(contested.map(|view| Waits::Contest(Box::new(view))));
     // Their mail is for nobody else's eyes.
     if matches!(app.caller(caller)?, Caller::Person) {

@@ -142,7 +142,7 @@ pub(crate) fn told(told: &Told) -> Option<String> {
 
 /// What came of a run, in a sentence.
 pub(crate) fn summary(run: &RunRecord) -> String {
-    let mut told = format!("Run {} is {}", run.number, run.state.words());
+    let mut told = format!("Run {} {}", run.number, run.state.predicate());
     let Some(end) = &run.end else { return told };
     if end.is_unmerged {
         told.push_str(", and not as asked: its work was not merged");

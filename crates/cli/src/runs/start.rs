@@ -223,10 +223,7 @@ fn cli(named: Option<&str>) -> Result<&'static dyn AgentCli, CommandError> {
             CommandError::user("no agent CLI is installed here", "install one, Claude Code for instance")
         });
     };
-    let cli = consort_agents::find(kind).ok_or_else(|| {
-        let all: Vec<&str> = consort_agents::ALL.iter().map(|cli| cli.kind()).collect();
-        CommandError::user(format!("there is no agent CLI `{kind}`"), format!("one of: {}", all.join(", ")))
-    })?;
+    let cli = consort_agents::find(kind).ok_or_else(|| connect::no_such_cli(kind))?;
     match is_here(cli) {
         true => Ok(cli),
         false => Err(CommandError::user(

@@ -18,7 +18,7 @@ pub enum DispatchError {
     Refused(#[from] Refusal),
     #[error("there is no run {name} in this project")]
     NoSuchRun { name: String },
-    #[error("run {number} is {} already", state.words())]
+    #[error("run {number} {} already", state.predicate())]
     HasEnded { number: Number, state: RunState },
     #[error("run {number} has not ended")]
     HasNotEnded { number: Number },

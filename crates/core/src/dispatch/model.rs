@@ -143,6 +143,16 @@ impl RunState {
         }
     }
 
+    /// What a sentence says of it: `is done`, `has failed`.
+    pub fn predicate(self) -> String {
+        let verb = match self {
+            Self::Error | Self::Timeout => "has",
+            Self::Cancelled | Self::Interrupted => "was",
+            Self::Pending | Self::Running | Self::Done | Self::BudgetExceeded => "is",
+        };
+        format!("{verb} {}", self.words())
+    }
+
     pub fn has_ended(self) -> bool {
         !matches!(self, Self::Pending | Self::Running)
     }

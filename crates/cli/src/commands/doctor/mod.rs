@@ -206,7 +206,12 @@ fn store(world: &World) -> Vec<Finding> {
         _ => findings.push(finding(
             "store",
             Severity::Ok,
-            format!("{}, schema {}, {entries} entries", path.display(), consort_sqlite::SCHEMA),
+            format!(
+                "{}, schema {}, {}",
+                path.display(),
+                consort_sqlite::SCHEMA,
+                text::count(entries as usize, "entry")
+            ),
             None,
         )),
     }

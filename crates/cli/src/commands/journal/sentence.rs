@@ -22,6 +22,7 @@ use consort_core::knowledge::KnowledgeChange;
 use consort_core::messages::MessageChange;
 use consort_core::messages::Recipient;
 use consort_core::monitor::MonitorChange;
+use consort_core::monitor::TurnState;
 use consort_core::policy::AskAnswer;
 use consort_core::policy::DecidedBy;
 use consort_core::policy::PolicyChange;
@@ -231,7 +232,8 @@ fn pane(change: &MonitorChange, number: Option<Number>) -> String {
         }
         MonitorChange::Turned(turn) => {
             let about = turn.about.as_ref().map_or_else(String::new, |about| format!(": {about}"));
-            format!("{} is {}{about}", turn.name, turn.state.as_str())
+            let verb = if turn.state == TurnState::Exited { "has" } else { "is" };
+            format!("{} {verb} {}{about}", turn.name, turn.state.as_str())
         }
         MonitorChange::Closed { name, .. } => format!("the pane of {name} is closed"),
     }
@@ -253,7 +255,7 @@ fn dispatch(change: &DispatchChange, number: Option<Number>) -> String {
         DispatchChange::Ended { number, end, .. } => {
             let why =
                 end.failure.as_ref().map_or_else(String::new, |failure| format!(": {}", failure.message));
-            format!("run {number} is {}{why}", end.state.words())
+            format!("run {number} {}{why}", end.state.predicate())
         }
         DispatchChange::Refused { gate, why, title } => {
             format!("a run was refused ({gate}): {why}; it was to do: {title}")

@@ -151,8 +151,13 @@ impl StartReport {
             Started::Ended(_) => "has ended".into(),
             Started::NotUnderstood => "was started, and shows nothing that is understood".into(),
         };
-        let asks = matches!(&self.started, Started::Waits(_));
-        let way = if asks { "Answer it: consort waiting\n  " } else { "" };
-        format!("{name} (pane {number}) {how}\n  {way}See it: consort pane attach {name}")
+        let way = match &self.started {
+            Started::Ended(_) => format!("See its last words: consort pane screen {name}"),
+            Started::Waits(_) => {
+                format!("Answer it: consort waiting\n  See it: consort pane attach {name}")
+            }
+            _ => format!("See it: consort pane attach {name}"),
+        };
+        format!("{name} (pane {number}) {how}\n  {way}")
     }
 }

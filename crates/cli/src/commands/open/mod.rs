@@ -32,6 +32,7 @@ use serde_json::Value;
 
 use self::follow::Follow;
 use super::with;
+use crate::connect;
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
@@ -178,10 +179,7 @@ fn meant(words: &[String]) -> Result<(usize, &'static dyn AgentCli), CommandErro
         [count, kind, ..] => (count.as_str(), kind),
         [] => ("1", &words[0]),
     };
-    let kinds = || consort_agents::ALL.iter().map(|cli| cli.kind()).collect::<Vec<_>>().join(", ");
-    let cli = consort_agents::find(kind).ok_or_else(|| {
-        CommandError::usage(format!("there is no agent CLI `{kind}`"), vec![format!("one of: {}", kinds())])
-    })?;
+    let cli = consort_agents::find(kind).ok_or_else(|| connect::no_such_cli(kind))?;
     let count = count.parse::<usize>().ok().filter(|count| (1..=MOST).contains(count));
     let wrong = || {
         CommandError::usage("how many is a number", vec![format!("from 1 to {MOST}: consort open 2 claude")])
