@@ -124,7 +124,7 @@ fn reservations_are_all_or_none_and_explained() {
         [exit 7]
         Raven$ consort reserve /tmp/../etc/consort-example
         Reserved /etc/consort-example (reservation #1 outside projects).
-        [stderr] Note: /tmp/../etc/consort-example is outside this project. Agents of every project are kept from writing it.
+        [stderr] Note: /tmp/../etc/consort-example is in no git repository. Agents of every project are kept from writing it.
         [exit 0]
         you$ consort holds list
         Reserved:

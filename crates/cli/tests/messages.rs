@@ -23,6 +23,61 @@ fn check(ran: &Ran, expected: &Expect) {
     expected.assert_eq(&ran.to_string());
 }
 
+/// A name with a space is shown in quotes, and understood as it is shown and as it is; one that two
+/// projects have is not used.
+#[test]
+fn projects_are_called_as_they_are_shown() {
+    let world = world();
+    let join = |dir: &str, session: &str, name: &str| {
+        world.git(&["init", "-q", "-b", "main", dir]);
+        world.git(&["-C", dir, "commit", "-q", "--allow-empty", "-m", dir]);
+        let line = format!("agent join --pid $OTHER --kind claude --session {session} --name {name}");
+        let ran = world.ran(world.consort(line.split(' ')).current_dir(world.project().join(dir)));
+        assert_eq!(ran.code, 0, "{ran}");
+        assert_eq!(world.run_as(Some(session), &["send", "@me", "Hello."]).code, 0);
+    };
+    join("../my blog", "s3", "Heron");
+    let inbox = world.run_as(None, &["inbox"]).stdout;
+    assert!(inbox.starts_with("Message \"my blog\"#1 info, from Heron"), "{inbox}");
+    for name in ["my blog#1", "\"my blog\"#1"] {
+        let ran = world.run_as(None, &["reply", name, "yes"]);
+        assert!(ran.stdout.ends_with(" to Heron.\n"), "{name}: {ran}");
+    }
+    join("../a/site", "s4", "Otter");
+    join("../b/site", "s5", "Wren");
+    let inbox = world.run_as(None, &["inbox"]).stdout;
+    assert!(!inbox.contains("site#"), "{inbox}");
+    for name in ["Otter", "Wren"] {
+        let line = inbox.lines().find(|line| line.contains(name)).unwrap();
+        let called = line.split(' ').nth(1).unwrap();
+        let ran = world.run_as(None, &["reply", called, "yes"]);
+        assert!(ran.stdout.ends_with(&format!(" to {name}.\n")), "{called}: {ran}");
+    }
+}
+
+/// Who got a message and has left is not who has its name in another project.
+#[test]
+fn a_reply_to_ones_own_reaches_no_namesake() {
+    let world = world();
+    world.git(&["init", "-q", "-b", "main", "../blog"]);
+    world.git(&["-C", "../blog", "commit", "-q", "--allow-empty", "-m", "another root"]);
+    let in_blog =
+        |line: &str| world.ran(world.consort(line.split(' ')).current_dir(world.project().join("../blog")));
+    assert_eq!(in_blog("agent join --pid $OTHER --kind claude --session s3 --name Heron").code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["send", "Heron", "Raven", "Which?"]).code, 0);
+    assert_eq!(world.run("agent leave --agent Heron").code, 0);
+    assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s4 --name Heron").code, 0);
+    check(
+        &world.run_as(Some("s1"), &["reply", "1", "the second"]),
+        &expect![[r#"
+            Sent message #2 to Raven.
+            [stderr] Error: not sent to everyone: `Heron` is gone
+            [stderr] Hint: `consort who --all` lists who is here and who left
+            [exit 1]
+        "#]],
+    );
+}
+
 /// What is counted in another project bears its name, for those who read and for those who answer.
 #[test]
 fn numbers_of_two_projects_are_told_apart() {
@@ -52,7 +107,7 @@ fn numbers_of_two_projects_are_told_apart() {
     check(
         &world.run_as(None, &["reply", "blog#1", "yes"]),
         &expect![[r#"
-            Sent message #3 to Heron.
+            Sent message blog#3 to Heron.
             [exit 0]
         "#]],
     );

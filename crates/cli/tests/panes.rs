@@ -57,7 +57,7 @@ fn what_was_done_is_told_at_its_end() {
     let closed = world.run(&["pane", "close", "Falcon"]);
     assert!(closed.stdout.contains("Not committed there: new.txt (new)\n"), "{closed}");
     assert!(
-        closed.stdout.contains("Changed there since then, by whomever: +3 -1 lines (git -C "),
+        closed.stdout.contains("Changed there since it was opened, by anyone: +3 -1 lines (git -C "),
         "{closed}"
     );
     let closed = world.run(&["pane", "close", "Falcon2", "--json"]);

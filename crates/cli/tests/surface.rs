@@ -211,7 +211,7 @@ fn errors_say_what_to_do() {
         (&["reserve", "src/[a"], 1, "has a `[` without its `]`"),
         (&["reserve", "nope.rs"], 0, "Note: nope.rs does not exist. It is reserved as a file"),
         (&["reserve", "nonexist/dir"], 0, "a directory ends in `/`"),
-        (&["reserve", "/etc/passwd"], 0, "Note: /etc/passwd is outside this project"),
+        (&["reserve", "/etc/passwd"], 0, "Note: /etc/passwd is in no git repository"),
         (&["reserve", "x.rs", "--ttl", "soon"], 2, "expected a time, as in `30s`, `5m`, `2h30m` or `1d`"),
     ] {
         let (found, all) = told(&world.run_as(Some("s1"), words));

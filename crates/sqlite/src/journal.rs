@@ -45,6 +45,9 @@ use crate::verify;
 
 const COLUMNS: &str = "seq, id, at, project, actor, changes, format";
 
+/// Whether there is anything that only a newer consort may change: what every writer asks.
+pub(crate) const ANY_NEWER: &str = "SELECT 1 FROM facts WHERE kind = 'newer'";
+
 impl JournalStore for SqliteTx<'_> {
     fn record(&mut self, entry: &NewEntry) -> Result<Recorded, StoreError> {
         self.require_understood(&entry.changes)?;
@@ -278,8 +281,7 @@ impl SqliteTx<'_> {
     /// Refuses to change what a newer consort has changed in a way that we do not
     /// understand.
     fn require_understood(&self, changes: &[Change]) -> Result<(), StoreError> {
-        let any = "SELECT 1 FROM facts WHERE kind = 'newer'";
-        if !self.ask(|tx| tx.prepare_cached(any)?.exists([]))? {
+        if !self.ask(|tx| tx.prepare_cached(ANY_NEWER)?.exists([]))? {
             return Ok(());
         }
         let sql = "SELECT CAST(value AS INTEGER) FROM facts WHERE kind = 'newer' AND key = ?1";

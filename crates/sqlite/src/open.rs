@@ -45,6 +45,7 @@ use crate::Location;
 use crate::SCHEMA;
 use crate::SqliteTx;
 use crate::Transaction;
+use crate::journal::ANY_NEWER;
 use crate::migrations;
 use crate::presence;
 use crate::published_lines;
@@ -233,9 +234,9 @@ fn open_or_create(place: &Location) -> Result<Open, StoreError> {
 }
 
 /// Has SQLite open its WAL and read the schema, as it would for its first statement: before it is our
-/// turn to write, so that nobody waits for it. What is wrong shows when it is.
+/// turn to write, so that nobody waits for it. The statement is kept for then. What is wrong shows when it is.
 fn read_schema(connection: &Connection) {
-    let _ = connection.prepare_cached("SELECT 1 FROM facts WHERE kind = 'newer'");
+    let _ = connection.prepare_cached(ANY_NEWER);
 }
 
 /// Brings an older or empty database up to date; which schema it has then. The caller holds the write lock.

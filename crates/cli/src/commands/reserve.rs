@@ -96,8 +96,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 fn remark(world: &World, opened: &Opened, typed: &str, hold: &Hold) {
     let shown = text::foreign(typed, 200);
     if hold.project.as_ref() != Some(&opened.project.id) {
-        let is_below = !typed.starts_with('/') && typed.split('/').all(|part| part != "..");
-        let place = if is_below { "in no git repository" } else { "outside this project" };
+        let place = if hold.project.is_none() { "in no git repository" } else { "in another project" };
         return output::note(format_args!(
             "Note: {shown} is {place}. Agents of every project are kept from writing it."
         ));

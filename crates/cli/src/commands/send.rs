@@ -212,7 +212,7 @@ fn describe(outcome: &SendOutcome, is_person: bool) -> String {
     let is_self = |to: &Recipient| is_person && to.who == Actor::Person;
     let names: Vec<&str> = outcome.to.iter().map(|to| if is_self(to) { "you" } else { &to.name }).collect();
     let sent = if outcome.duplicate { "Sent before as" } else { "Sent" };
-    format!("{sent} message #{} to {}.", outcome.number, names.join(", "))
+    format!("{sent} message {} to {}.", outcome.called(), names.join(", "))
 }
 
 fn read_stdin() -> Result<String, CommandError> {

@@ -10,7 +10,6 @@ use crate::connect::Parts;
 use crate::connect::State;
 use crate::connect::Target;
 use crate::error::CommandResult;
-use crate::output;
 use crate::render::agents;
 use crate::screen;
 use crate::screen::How;
@@ -78,15 +77,11 @@ fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
         targets.push(Target::new(world, cli, &opened.place.worktree, is_for_project));
     }
     phases.ended("finding agent CLIs");
-    let consent = if args.yes { Consent::Given } else { Consent::Ask };
+    let consent = if args.yes { Consent::Given } else { Consent::Offer };
     let parts = Parts::offered(consent);
     if !targets.is_empty() && (args.yes || opened.config.get("init.offer") == "true") {
         // The rest of the screen is worth seeing, whatever went wrong.
-        let has_changed = connect::offer(world, &targets, parts, consent)?.0;
-        if !has_changed && !args.yes {
-            output::note("Not to be asked again: consort config set init.offer false");
-        }
-        connected |= has_changed;
+        connected |= connect::offer(world, &targets, parts, consent)?.0;
     }
     if !interactive {
         let outcome = who::look(world, &mut opened, args.all)?;
@@ -100,8 +95,10 @@ fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
         (false, false) => connect::NEXT_WITHOUT_ANY,
     };
     if is_in_session {
-        let all = if args.all { &["up", "--here", "--all"][..] } else { &["up", "--here"] };
-        return Err(session::enter(&world.cwd, all));
+        // What there was to ask was asked.
+        let mut words = vec!["--set", "init.offer=false", "up", "--here"];
+        words.extend(args.all.then_some("--all"));
+        return Err(session::enter(&world.cwd, &words));
     }
     screen::show(
         world,

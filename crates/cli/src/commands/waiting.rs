@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use consort_core::App;
 use consort_core::Timestamp;
+use consort_core::explain::Explain as _;
 use consort_core::presence::Caller;
 use consort_core::text;
 use serde_json::Value;
@@ -44,7 +45,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     show(world, &mut opened.app, &items, args.json)?;
     let caller = caller_facts(&opened.app);
     if let Caller::Anonymous(why) = opened.app.caller(&caller)? {
-        output::note(format_args!("Without your mail: {why}"));
+        output::note(format_args!("The person's mail is left out: {why}"));
+        why.hints().iter().for_each(|hint| output::note(format_args!("Hint: {hint}")));
     }
     if args.follow { follow(world, &mut opened, items, args.json) } else { Ok(()) }
 }
@@ -151,9 +153,8 @@ fn paragraph(item: &Value, now: Timestamp) -> String {
         ));
     }
     if let Some(reset) = item["reset_at"].as_str() {
-        let left = time::parse_since(reset, now).map_or(0, |at| at.since(now));
-        let when = if left < 5_000 { "now".to_owned() } else { format!("in {}", text::age(left)) };
-        shown.push_str(&format!("     it goes on {when}\n"));
+        let when = time::parse_since(reset, now).map_or_else(|_| reset.to_owned(), time::local);
+        shown.push_str(&format!("     it goes on at {when}\n"));
     }
     // As they can be typed.
     let word = |option: &Value| match text(option, 120) {

@@ -23,7 +23,6 @@ use consort_core::text;
 use consort_host::env;
 use serde::Serialize;
 
-use crate::error::CommandError;
 use crate::world::World;
 
 pub(crate) use files::TheirFile;
@@ -199,14 +198,14 @@ pub(crate) fn is_alive(insertion: &Insertion, level: Level<'_>) -> bool {
     }
 }
 
-/// What was named is no agent CLI.
-pub(crate) fn no_such_cli(kind: &str) -> CommandError {
+/// What to say of a name that no agent CLI has, and the hint.
+pub(crate) fn no_such_cli(kind: &str) -> (String, String) {
     let all: Vec<&str> = consort_agents::ALL.iter().map(|cli| cli.kind()).collect();
     let hint = match text::nearest(kind, all.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("one of: {}", all.join(", ")),
     };
-    CommandError::usage(format!("there is no agent CLI `{}`", text::foreign(kind, 60)), vec![hint])
+    (format!("there is no agent CLI `{}`", text::foreign(kind, 60)), hint)
 }
 
 /// The first program of that name on `PATH`.

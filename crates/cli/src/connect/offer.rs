@@ -125,6 +125,8 @@ fn has_shield(target: &Target, is_wanted: bool) -> bool {
 pub(crate) enum Consent {
     /// Asked at the terminal.
     Ask,
+    /// The same, of somebody who did not ask for it.
+    Offer,
     /// Given with the command.
     Given,
     /// Not wanted: show what would change.
@@ -169,6 +171,9 @@ pub(crate) fn offer(
             Answer::Toggle(toggled) => parts = toggled,
             Answer::No | Answer::Diff => {
                 output::note("Nothing was changed.");
+                if consent == Consent::Offer {
+                    output::note("Not to be asked again: consort config set init.offer false");
+                }
                 return Ok((false, all_went_well));
             }
         }

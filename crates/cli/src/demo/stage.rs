@@ -114,10 +114,7 @@ impl<'a> Stage<'a> {
     pub(super) fn say(&self, line: &str) -> Played<()> {
         let words = line.trim_start();
         let margin = &line[..line.len() - words.len()];
-        let lines = match line.chars().count() > self.out.width {
-            true => consort_tui::wrap(words, self.out.width.saturating_sub(margin.len())),
-            false => vec![words.to_owned()],
-        };
+        let lines = broken(words, self.out.width.saturating_sub(margin.len()));
         lines.iter().try_for_each(|line| self.show(&format!("{margin}{line}"), |_, text| text.to_owned()))
     }
 
@@ -131,10 +128,7 @@ impl<'a> Stage<'a> {
     pub(super) fn quote(&self, text: &str) -> Played<()> {
         let shown = text.replace(&*self.project().to_string_lossy(), "shop");
         let width = self.out.width.min(WIDEST) - MARGIN.len();
-        let lines = shown.trim().lines().flat_map(|line| match line.chars().count() > width {
-            true => consort_tui::wrap(line, width),
-            false => vec![line.to_owned()],
-        });
+        let lines = shown.trim().lines().flat_map(|line| broken(line, width));
         lines.into_iter().try_for_each(|line| self.show(&format!("{MARGIN}{line}"), Style::dim))
     }
 
@@ -146,6 +140,11 @@ impl<'a> Stage<'a> {
         }
         if self.interrupts.take() { Err("it was interrupted".into()) } else { Ok(()) }
     }
+}
+
+/// A line as it is, or broken between words where it is too wide.
+fn broken(line: &str, width: usize) -> Vec<String> {
+    if line.chars().count() > width { consort_tui::wrap(line, width) } else { vec![line.to_owned()] }
 }
 
 /// Where it may be built: hooks are told of paths in JSON, which has no others than these.

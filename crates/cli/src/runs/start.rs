@@ -223,7 +223,10 @@ fn cli(named: Option<&str>) -> Result<&'static dyn AgentCli, CommandError> {
             CommandError::user("no agent CLI is installed here", "install one, Claude Code for instance")
         });
     };
-    let cli = consort_agents::find(kind).ok_or_else(|| connect::no_such_cli(kind))?;
+    let cli = consort_agents::find(kind).ok_or_else(|| {
+        let (what, hint) = connect::no_such_cli(kind);
+        CommandError::user(what, hint)
+    })?;
     match is_here(cli) {
         true => Ok(cli),
         false => Err(CommandError::user(

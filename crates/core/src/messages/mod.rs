@@ -29,6 +29,7 @@ pub use model::Correspondent;
 pub use model::DeliveredBatch;
 pub use model::DeliveryPoint;
 pub use model::InboxRequest;
+pub(crate) use model::LONGEST_PROJECT;
 pub use model::Letter;
 pub use model::LetterState;
 pub use model::MailFlag;

@@ -238,7 +238,7 @@ pub enum Recipients {
     Named(Vec<String>),
     /// Every agent on this machine.
     Everywhere,
-    /// The sender of what this replies to.
+    /// The sender of what this replies to; if that is oneself, those who got it.
     #[default]
     Sender,
 }
@@ -327,6 +327,9 @@ pub struct SendOutcome {
     pub number: Number,
     /// The project that it is counted in.
     pub project: Option<ProjectId>,
+    /// What people call that one, where it is another than the sender's.
+    #[serde(skip)]
+    pub elsewhere: Option<String>,
     /// It had been sent before under the same key; nothing was sent now.
     pub duplicate: bool,
     pub to: Vec<Recipient>,
@@ -335,11 +338,15 @@ pub struct SendOutcome {
 }
 
 impl SendOutcome {
-    /// What it is called by someone in that project: see [`Message::called`].
-    pub fn called(&self, here: Option<&ProjectId>) -> String {
-        called(self.project.as_ref(), None, self.number, here)
+    /// What its sender calls it: see [`Message::called`].
+    pub fn called(&self) -> String {
+        let project = self.project.as_ref().filter(|_| self.elsewhere.is_some());
+        called(project, self.elsewhere.as_deref(), self.number, None)
     }
 }
+
+/// How much of a project's name is shown before a number.
+pub(crate) const LONGEST_PROJECT: usize = 40;
 
 fn called(
     project: Option<&ProjectId>,
@@ -349,7 +356,7 @@ fn called(
 ) -> String {
     match project {
         Some(project) if here != Some(project) => {
-            format!("{}#{number}", text::foreign(name.unwrap_or_else(|| project.short()), 40))
+            format!("{}#{number}", text::foreign(name.unwrap_or_else(|| project.short()), LONGEST_PROJECT))
         }
         _ => format!("#{number}"),
     }

@@ -48,6 +48,8 @@ pub(super) struct SendFacts {
     pub(super) from: Sender,
     /// The project that it is news of.
     pub(super) project: Option<ProjectId>,
+    /// What people call that one, where it is another than the sender's.
+    pub(super) elsewhere: Option<String>,
     /// What it replies to.
     pub(super) answered: Option<Message>,
     /// For each word, in order.
@@ -65,7 +67,7 @@ pub(super) enum Decision {
 
 /// Who gets what, unless it was sent before.
 pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, Refusal> {
-    let SendFacts { from, answered, found, former, .. } = facts;
+    let SendFacts { from, elsewhere, answered, found, former, .. } = facts;
     let addressed = address(found);
     if let Some(Message { id, number, project, sent, .. }) = former {
         // Whom it could not reach any more is no difference.
@@ -74,7 +76,8 @@ pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, 
         return match is_same {
             true => {
                 let (to, failed) = (sent.to, Vec::new());
-                Ok(Decision::SentBefore(SendOutcome { id, number, project, duplicate: true, to, failed }))
+                let outcome = SendOutcome { id, number, project, elsewhere, duplicate: true, to, failed };
+                Ok(Decision::SentBefore(outcome))
             }
             false => Err(Refusal::KeyUsed { key, number }),
         };

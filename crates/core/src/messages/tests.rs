@@ -263,7 +263,7 @@ proptest! {
         };
         let from = info(1, "").message.sent.from;
         let found: Vec<rules::Found> = words.iter().map(found).collect();
-        let facts = rules::SendFacts { from, project: None, answered: None, found, former: None };
+        let facts = rules::SendFacts { from, project: None, elsewhere: None, answered: None, found, former: None };
         let request = SendRequest { text: "hello".into(), ..SendRequest::default() };
         let wanted: std::collections::BTreeSet<u8> = words.iter().flat_map(|word| match word {
             4 => vec![5, 6, 7],

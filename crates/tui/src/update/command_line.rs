@@ -1,5 +1,7 @@
 //! The line after `:`: any `consort` command, as it is typed in a shell.
 
+use consort_core::presence::Status;
+
 use super::run;
 use crate::Agent;
 use crate::Effect;
@@ -64,16 +66,20 @@ pub(super) fn carry_out(model: &mut Model, line: &str) -> Vec<Effect> {
         }
         Some(_) => {}
     }
-    let takes_terminal = takes_terminal(&words);
-    let errand = Errand { words, ..Errand::default() }.in_dir(directory(model)).as_page();
-    if takes_terminal { vec![Effect::InTerminal(errand)] } else { run(model, errand) }
+    let mut errand = Errand { words, ..Errand::default() }.as_page();
+    // It is about the project that is looked at.
+    if let Some(other) = model.scope.clone().filter(|project| *project != model.project) {
+        let Some(agent) = model.data.agents.iter().find(|agent| is_at_work_here(agent, &other)) else {
+            model.complain(format!("Nobody is at work in {other}, so there is no directory to run it in."));
+            return Vec::new();
+        };
+        errand = errand.in_dir(&agent.worktree);
+    }
+    if takes_terminal(&errand.words) { vec![Effect::InTerminal(errand)] } else { run(model, errand) }
 }
 
-/// Where the project is that is looked at, if it is another than that of the screen.
-fn directory(model: &Model) -> &str {
-    let other = model.scope.as_ref().filter(|project| **project != model.project);
-    let is_there = |agent: &&Agent| Some(&agent.project) == other && agent.machine.is_none();
-    model.data.agents.iter().find(is_there).map_or("", |agent| &agent.worktree)
+fn is_at_work_here(agent: &Agent, project: &str) -> bool {
+    agent.project == project && agent.machine.is_none() && agent.status != Status::Gone
 }
 
 /// A command without the options that may stand before it.

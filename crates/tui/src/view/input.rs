@@ -18,7 +18,7 @@ use crate::data::shown_number;
 const MOST_LINES: usize = 6;
 
 /// How many lines what is asked for may take: a path may be long.
-const MOST_LABEL_LINES: usize = 4;
+const MOST_LABEL_LINES: usize = 6;
 
 /// How many lines it takes.
 pub(super) fn height(model: &Model, width: u16) -> u16 {

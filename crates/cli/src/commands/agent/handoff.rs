@@ -86,13 +86,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let request = SendRequest {
         caller: person::acting(&mut opened.app)?,
         to: Recipients::Named(vec![to.clone()]),
+        repository: Some(opened.place.repository.clone()),
         kind: MessageType::Handoff,
         text,
         ..SendRequest::default()
     };
     let outcome = opened.app.send(&request)?;
     let woken = wake::wake(world, &mut opened.app, &request, &outcome);
-    world.out.line(format!("Handed over to {} as message #{}.", outcome.to[0].name, outcome.number))?;
+    world.out.line(format!("Handed over to {} as message {}.", outcome.to[0].name, outcome.called()))?;
     woken.iter().try_for_each(|line| world.out.line(line))
 }
 

@@ -179,7 +179,10 @@ fn meant(words: &[String]) -> Result<(usize, &'static dyn AgentCli), CommandErro
         [count, kind, ..] => (count.as_str(), kind),
         [] => ("1", &words[0]),
     };
-    let cli = consort_agents::find(kind).ok_or_else(|| connect::no_such_cli(kind))?;
+    let cli = consort_agents::find(kind).ok_or_else(|| {
+        let (what, hint) = connect::no_such_cli(kind);
+        CommandError::usage(what, vec![hint])
+    })?;
     let count = count.parse::<usize>().ok().filter(|count| (1..=MOST).contains(count));
     let wrong = || {
         CommandError::usage("how many is a number", vec![format!("from 1 to {MOST}: consort open 2 claude")])

@@ -127,7 +127,7 @@ pub(crate) fn close(
             let (added, removed) = lines_of(&diff);
             let (cwd, base) = (text::shell_quoted(&cwd.to_string_lossy()), base.get(..12).unwrap_or(base));
             world.out.line(format!(
-                "Changed there since then, by whomever: +{added} -{removed} lines (git -C {cwd} diff {base})"
+                "Changed there since it was opened, by anyone: +{added} -{removed} lines (git -C {cwd} diff {base})"
             ))?;
         }
         if let Some(resume) = &resume {

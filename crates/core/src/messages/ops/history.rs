@@ -11,6 +11,7 @@ use crate::engine::Tx;
 use crate::journal::Actor;
 use crate::journal::ChangeId;
 use crate::journal::Number;
+use crate::messages::LONGEST_PROJECT;
 use crate::messages::Message;
 use crate::messages::MessageError;
 use crate::messages::MessageName;
@@ -18,6 +19,7 @@ use crate::messages::Refusal;
 use crate::messages::SentMessage;
 use crate::messages::rules;
 use crate::project::ProjectId;
+use crate::text;
 
 impl App {
     /// The last messages that someone sent, with their receipts.
@@ -101,7 +103,8 @@ pub(super) fn find(
             let projects = tx.projects()?;
             let is_of = |message: &Message, named: &str| {
                 let of = projects.iter().find(|project| Some(&project.id) == message.project.as_ref());
-                of.is_some_and(|project| project.name == named || project.id.short() == named)
+                let is_called = |name: &str| name == named || text::foreign(name, LONGEST_PROJECT) == named;
+                of.is_some_and(|project| is_called(&project.name) || is_called(project.id.short()))
             };
             let mut found = tx.numbered(*number)?;
             match project {
@@ -113,6 +116,7 @@ pub(super) fn find(
                 None => {}
             }
             if found.len() > 1 {
+                name_projects(tx, None, found.iter_mut())?;
                 let called = found.iter().map(|message| message.called(None)).collect();
                 return Err(Refusal::SeveralMessages { name: name.clone(), called }.into());
             }

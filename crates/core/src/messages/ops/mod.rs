@@ -32,6 +32,7 @@ use crate::presence;
 use crate::presence::Agent;
 use crate::presence::PresenceStore;
 use crate::presence::SessionId;
+use crate::project::Project;
 use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 
@@ -122,7 +123,9 @@ pub(crate) fn open_threads(tx: &dyn Tx, me: &Agent, now: Timestamp) -> Result<Ve
     }
     let received = tx.received(&mailbox, since, LOOKED_THROUGH)?;
     let sent = tx.sent_by(&mailbox, since, LOOKED_THROUGH)?;
-    let open = rules::open_threads(&mailbox, &received, &sent, now).into_iter();
+    let open = rules::open_threads(&mailbox, &received, &sent, now);
+    let mut open: Vec<Message> = open.into_iter().cloned().collect();
+    name_projects(tx, Some(&me.project.id), open.iter_mut())?;
     let view = |message: &Message| {
         let is_mine = message.sent.from.who == mailbox;
         let other =
@@ -130,7 +133,7 @@ pub(crate) fn open_threads(tx: &dyn Tx, me: &Agent, now: Timestamp) -> Result<Ve
         let with = other.map_or_else(|| Ok(String::new()), |other| name_of(tx, other))?;
         Ok(OpenThread { called: message.called(Some(&me.project.id)), with, is_mine })
     };
-    open.map(view).collect()
+    open.iter().map(view).collect()
 }
 
 /// How many letters each mailbox has not read.
@@ -175,10 +178,16 @@ fn name_projects<'a>(
     }
     let projects = store.projects()?;
     for message in elsewhere {
-        let found = projects.iter().find(|project| Some(&project.id) == message.project.as_ref());
-        message.project_name = found.map(|project| project.name.clone());
+        message.project_name = message.project.as_ref().and_then(|id| project_name(&projects, id));
     }
     Ok(())
+}
+
+/// What a project is called, unless another has that name.
+fn project_name(projects: &[Project], id: &ProjectId) -> Option<String> {
+    let found = projects.iter().find(|project| project.id == *id)?;
+    let is_namesake = |other: &Project| other.name == found.name && other.id != found.id;
+    (!projects.iter().any(is_namesake)).then(|| found.name.clone())
 }
 
 /// What a mailbox's owner is called.

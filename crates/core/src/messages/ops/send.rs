@@ -2,6 +2,7 @@
 //! recipients, and records one entry.
 
 use super::history::find;
+use super::project_name;
 use crate::App;
 use crate::app::commit;
 use crate::engine::StoreError;
@@ -50,7 +51,7 @@ impl App {
         let me = speaker(&*tx, caller, request.as_agent.as_deref())?;
         let sending = Sending { host: &*self.host, files: &*files, tx: &*tx, me: me.as_ref() };
         let facts = sending.gather(request)?;
-        let project = facts.project.clone();
+        let (project, elsewhere) = (facts.project.clone(), facts.elsewhere.clone());
         match rules::send(facts, request)? {
             Decision::SentBefore(outcome) => Ok(outcome),
             Decision::Send { sent, failed } => {
@@ -60,7 +61,8 @@ impl App {
                 let entry = NewEntry { id, at: now, project: project.clone(), actor, changes };
                 let number = tx.record(&entry)?.numbers[0].unwrap_or_default();
                 commit(&*self.host, tx)?;
-                Ok(SendOutcome { id: entry.change_id(0), number, project, duplicate: false, to, failed })
+                let id = entry.change_id(0);
+                Ok(SendOutcome { id, number, project, elsewhere, duplicate: false, to, failed })
             }
         }
     }
@@ -78,11 +80,13 @@ impl Sending<'_> {
     /// All that is known of a request when it is decided.
     fn gather(&self, request: &SendRequest) -> Result<SendFacts, MessageError> {
         let (tx, me) = (self.tx, self.me);
-        let own = me.map(|me| me.project.id.clone()).or_else(|| request.project.clone());
-        let here = match (&own, &request.repository) {
-            (None, Some(repository)) => tx.project_of(repository)?.map(|project| project.id),
-            _ => own.clone(),
-        };
+        let own = me.map(|me| me.project.id.clone());
+        let mut here = own.clone().or_else(|| request.project.clone());
+        if here.is_none()
+            && let Some(repository) = &request.repository
+        {
+            here = tx.project_of(repository)?.map(|project| project.id);
+        }
         let from = super::sender(self.host, me);
         let former = request.key.as_ref().map(|key| tx.by_key(&from.who, key)).transpose()?.flatten();
         let answered = match &request.reply_to {
@@ -98,12 +102,18 @@ impl Sending<'_> {
         let mut project = own.or_else(|| answered.as_ref()?.project.clone());
         // The person's belongs where those are who get it.
         if project.is_none()
-            && let Some(Ok(first)) = found.iter().find(|found| found.as_ref().is_ok_and(|to| !to.is_empty()))
-            && let Actor::Agent(session) = &first[0].who
+            && let Some(session) = found.iter().flatten().flatten().find_map(|to| to.who.session())
         {
             project = tx.agent(session)?.map(|(agent, _)| agent.project.id);
         }
-        Ok(SendFacts { from, project: project.or(here), answered, found, former })
+        let project = project.or_else(|| here.clone());
+        let elsewhere = match &project {
+            Some(id) if project != here => {
+                project_name(&tx.projects()?, id).or_else(|| Some(id.short().to_owned()))
+            }
+            _ => None,
+        };
+        Ok(SendFacts { from, project, elsewhere, answered, found, former })
     }
 
     /// Whom each word means.
@@ -117,11 +127,11 @@ impl Sending<'_> {
             Recipients::Everywhere => Ok(vec![Ok(self.others(None)?)]),
             Recipients::Sender => match answered {
                 // To one's own there is more to say to those who got it.
-                Some(Message { sent, project, .. })
+                Some(Message { sent, .. })
                     if self.is_me(&sent.from.who) && sent.to.iter().any(|to| !self.is_me(&to.who)) =>
                 {
                     let others = sent.to.iter().filter(|to| !self.is_me(&to.who));
-                    others.map(|to| self.addressee(&to.who, &to.name, project.as_ref())).collect()
+                    others.map(|to| self.addressee(&to.who, &to.name, None)).collect()
                 }
                 Some(Message { sent: RecordedMessage { from, .. }, .. }) => {
                     Ok(vec![self.addressee(&from.who, &from.name, from.project.as_ref())?])
@@ -198,10 +208,12 @@ impl Sending<'_> {
     /// has its name.
     fn addressee(&self, who: &Actor, name: &str, project: Option<&ProjectId>) -> Result<Found, StoreError> {
         let Actor::Agent(session) = who else { return Ok(Ok(vec![person()])) };
-        if let Some((agent, None)) = self.tx.agent(session)? {
+        let known = self.tx.agent(session)?;
+        if let Some((agent, None)) = &known {
             return self.named(agent.name.as_str());
         }
         // A namesake elsewhere is somebody else.
+        let project = known.as_ref().map(|(agent, _)| &agent.project.id).or(project);
         let heir = self.tx.by_name(name)?;
         match heir.filter(|heir| Some(&heir.project.id) == project) {
             Some(heir) => self.named(heir.name.as_str()),
