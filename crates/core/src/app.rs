@@ -1,5 +1,5 @@
-//! `App`, the API that all doors hold: opens transactions, commits entries, and carries
-//! out what follows.
+//! `App`, the API that all doors hold: opens transactions, commits entries and notifies waiting
+//! processes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::journal::Recorded;
 use crate::knowledge::GitFile;
 use crate::project::ProjectId;
 
-/// Opens the store for one call: servers do so for each, since an [`App`] serves one
-/// caller at a time.
+/// A function that opens the store for one call: servers use it for each call, since an [`App`]
+/// serves one caller at a time.
 pub type OpenApp = Arc<dyn Fn() -> App + Send + Sync>;
 
-/// An engine to keep state in and a host to live on. The verbs are in the
+/// The API of all doors, over an engine that keeps the state and a host. The verbs are in the
 /// rooms: `presence/ops/`, `messages/ops/`, `journal/ops.rs`, `config/ops.rs`.
 pub struct App {
     pub(crate) engine: Box<dyn Engine>,
@@ -30,29 +30,30 @@ pub struct App {
 }
 
 impl App {
-    /// Joins a store and a machine.
+    /// Makes an `App` of an engine and a host.
     #[inline]
     pub fn new(engine: impl Engine + 'static, host: impl Host + 'static) -> Self {
         Self { engine: Box::new(engine), host: Rc::new(host), git_file: None }
     }
 
-    /// The machine it runs on.
+    /// Returns the port to this machine.
     pub fn host(&self) -> &dyn Host {
         &*self.host
     }
 
-    /// For long-lived processes: see [`Engine::close_if_replaced`].
+    /// Closes the database if its file was replaced, for long-lived processes: see
+    /// [`Engine::close_if_replaced`].
     pub fn close_if_replaced(&mut self) -> bool {
         self.engine.close_if_replaced()
     }
 
-    /// The store, for tests and benchmarks that look inside.
+    /// Returns the engine, for tests and benchmarks that look inside.
     pub fn engine_mut(&mut self) -> &mut dyn Engine {
         &mut *self.engine
     }
 
-    /// Ends a verb: records its changes as one entry, commits, and wakes those
-    /// who wait. Without changes only the volatile facts are committed.
+    /// Ends a verb: records its changes as one entry, commits, and notifies waiting processes.
+    /// Without changes only the volatile facts are committed.
     pub(crate) fn conclude(
         host: &dyn Host,
         tx: Box<dyn Tx + '_>,
@@ -70,7 +71,7 @@ impl App {
         Self::conclude_with(host, tx, &entry).map(Some)
     }
 
-    /// The same with an entry that is at hand.
+    /// Ends a verb as `conclude` does, with an entry that the verb has made already.
     pub(crate) fn conclude_with(
         host: &dyn Host,
         mut tx: Box<dyn Tx + '_>,
@@ -82,7 +83,7 @@ impl App {
     }
 }
 
-/// Commits, and notifies those whom it concerns.
+/// Commits a transaction, and notifies the processes that wait for its topics.
 pub(crate) fn commit(host: &dyn Host, tx: Box<dyn Tx + '_>) -> Result<(), StoreError> {
     let topics = tx.commit()?;
     host.notify(&topics);

@@ -1,5 +1,5 @@
-//! The port to what surrounds a call besides its arguments: the environment, and for
-//! served calls who is calling and how to reach them.
+//! The port to a call's surroundings: its environment, and for served calls the caller's identity
+//! and services around agents, panes and runs.
 
 use std::path::Path;
 use std::time::Duration;
@@ -26,34 +26,35 @@ use crate::presence::JoinRequest;
 use crate::presence::Observed;
 use crate::presence::SessionId;
 
-/// What every call comes with.
+/// The environment of a call.
 pub trait CallContext {
-    /// A variable of the environment.
+    /// Reads a variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
 }
 
-/// What a served call comes with. A client over pipes has started this process; a client
+/// The surroundings of a call to a server. A client over pipes has started this process; a client
 /// over the network is known by the two ends of its connection.
 pub trait ServedContext: CallContext + Send + Sync {
-    /// Who calls, as far as processes and the environment tell.
+    /// Collects the facts that tell who calls, as far as processes and the environment show them.
     fn caller(&self, ends: Option<ConnectionAddrs>) -> CallerFacts;
 
-    /// What can be seen of agents from outside.
+    /// Observes agents from outside: what their CLIs publish, and their place on the screen.
     fn look(&self, agents: &[Agent]) -> Vec<Observed>;
 
-    /// Wakes an idle agent, where that can be done.
+    /// Wakes an idle agent, where its CLI can be woken; returns whether it did.
     fn wake(&self, agent: &Agent, activity: &Activity) -> bool;
 
-    /// What says that a session lives, for those who cannot see its process.
+    /// Returns a function that notes that a session lives, for readers that cannot see its process.
     fn renewal(&self, session: &SessionId) -> Box<dyn Fn() + Send>;
 
-    /// What it takes to register the agent that calls, of that name.
+    /// Makes the request that registers the calling agent; `client` is the name that its program
+    /// gives itself.
     fn join_request(&self, client: &str, ends: Option<ConnectionAddrs>) -> Option<JoinRequest>;
 
-    /// The moment that is meant: a date, a while ago, or a commit of that worktree.
+    /// Parses a moment: a date, an age, or a commit of the worktree.
     fn moment(&self, text: &str, worktree: &Path) -> Option<Timestamp>;
 
-    /// How a shell command would be judged if an agent ran it there; it is not run.
+    /// Judges a shell command as if an agent ran it in `cwd`, without running it.
     fn judge_command(
         &self,
         app: &mut App,
@@ -62,14 +63,14 @@ pub trait ServedContext: CallContext + Send + Sync {
         command: &str,
     ) -> Result<CommandView, StoreError>;
 
-    /// The settings that hold in that worktree, and where each comes from.
+    /// Resolves the settings of a worktree, each with its source.
     fn settings(&self, app: &mut App, worktree: &Path) -> Option<Config>;
 
     /// Gives memory that a large call has freed back to the system, where the allocator
     /// would keep it.
     fn give_back_memory(&self) {}
 
-    /// Opens another agent for the one that calls from that directory.
+    /// Opens another agent for the calling agent, which works in `cwd`.
     fn open_agent(
         &self,
         app: &mut App,
@@ -78,7 +79,7 @@ pub trait ServedContext: CallContext + Send + Sync {
         wish: &OpenWish,
     ) -> Result<PaneAnswer, PaneProblem>;
 
-    /// What the terminal of an agent shows: now, or once its state has changed.
+    /// Reads the terminal of an agent: now, or once the agent's state has changed.
     fn agent_screen(
         &self,
         app: &mut App,
@@ -87,7 +88,7 @@ pub trait ServedContext: CallContext + Send + Sync {
         wait: Option<Duration>,
     ) -> Result<PaneAnswer, PaneProblem>;
 
-    /// How the agents stand that the caller opened: now, or once one has changed its state.
+    /// Lists the states of the agents that the caller opened: now, or once one has changed.
     fn watch_agents(
         &self,
         app: &mut App,
@@ -95,7 +96,7 @@ pub trait ServedContext: CallContext + Send + Sync {
         wait: Option<Duration>,
     ) -> Result<PaneAnswer, PaneProblem>;
 
-    /// The agents that wait for the person, or for who opened them.
+    /// Lists the agents that wait for the person, or for the agent that opened them.
     fn waiting_agents(&self, app: &mut App, caller: &CallerFacts) -> Result<PaneAnswer, PaneProblem>;
 
     /// Answers a question of an agent that the caller opened.
@@ -111,11 +112,10 @@ pub trait ServedContext: CallContext + Send + Sync {
     fn close_agent(&self, app: &mut App, caller: &CallerFacts, name: &str)
     -> Result<PaneAnswer, PaneProblem>;
 
-    /// Puts an agent to work for the one that calls from that directory.
+    /// Starts a run for the calling agent, which works in `cwd`.
     fn run_agent(&self, caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<PaneAnswer, PaneProblem>;
 
-    /// How the runs of the one that calls stand, or one run of the project; ends it if that is
-    /// wanted.
+    /// Lists the caller's runs, or shows one run of the project and ends it if `wish` says so.
     fn runs_of_agent(
         &self,
         caller: &CallerFacts,
@@ -123,11 +123,11 @@ pub trait ServedContext: CallContext + Send + Sync {
         wish: &RunsWish,
     ) -> Result<PaneAnswer, PaneProblem>;
 
-    /// Waits for news of that kind, or of any.
+    /// Opens a listener for news of one topic, or of any.
     fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn Listener>>;
 }
 
-/// What an agent wants to have opened.
+/// An agent's request to open another agent.
 #[derive(Clone, Debug)]
 pub struct OpenWish {
     pub cli: String,
@@ -137,7 +137,7 @@ pub struct OpenWish {
     pub permissions: Option<Permissions>,
 }
 
-/// What an agent wants to have done.
+/// An agent's request to start a run.
 #[derive(Clone, Debug)]
 pub struct RunWish {
     pub task: String,
@@ -145,34 +145,34 @@ pub struct RunWish {
     pub cli: Option<String>,
     pub safety: Option<Safety>,
     pub has_worktree: bool,
-    /// How many tools it may call.
+    /// Most tool calls that the run may make.
     pub max_tools: Option<u32>,
-    /// The task of a spec that it takes: its id, or `next`.
+    /// The task of a spec that the run takes: the task's id, or `next`.
     pub takes: Option<String>,
-    /// Whether what it does is reviewed.
+    /// Whether the run's work is reviewed.
     pub is_reviewed: bool,
-    /// How long its end is waited for.
+    /// Longest time to wait for the run's end.
     pub wait: Option<Duration>,
 }
 
-/// What an agent wants to know of runs.
+/// An agent's question about runs.
 #[derive(Clone, Debug)]
 pub struct RunsWish {
-    /// Of one; else of all its own.
+    /// The run that is asked about; without it, all runs of the caller.
     pub run: Option<Number>,
     pub wait: Option<Duration>,
-    /// Whether it is to be ended.
+    /// Whether to end the run.
     pub stops: bool,
 }
 
-/// What was done with a pane or a run, in words and as data.
+/// The result of a request about a pane or a run, in words and as data.
 #[derive(Clone, Debug)]
 pub struct PaneAnswer {
     pub text: String,
     pub data: Value,
 }
 
-/// Why something was not done with a pane or a run.
+/// The reason a request about a pane or a run failed.
 #[derive(Clone, Debug, Error)]
 #[error("{message}")]
 pub struct PaneProblem {
@@ -191,20 +191,20 @@ impl Explain for PaneProblem {
     }
 }
 
-/// Waits for news.
+/// A source of notifications to wait for.
 pub trait Listener: Send {
-    /// Sleeps until there is news, or for so long; whether there is.
+    /// Sleeps until there is news, at most for `longest`; returns whether there is news.
     fn wait(&mut self, longest: Duration) -> std::io::Result<bool>;
 }
 
-/// Waits in a thread of its own: whenever there is news, and after so long without,
-/// `on_news` is told whether there is any, and says whether to go on.
+/// Listens in a thread of its own. Calls `on_news(true)` on news and `on_news(false)` after
+/// `longest` without any, until it returns false.
 pub fn in_background(
     mut listener: Box<dyn Listener>,
     longest: Duration,
     mut on_news: impl FnMut(bool) -> bool + Send + 'static,
 ) -> std::io::Result<()> {
     let wait = move || while listener.wait(longest).is_ok_and(&mut on_news) {};
-    // It sleeps most of the time and does little else.
+    // The thread mostly sleeps, so a small stack is enough.
     std::thread::Builder::new().name("listener".into()).stack_size(64 * 1024).spawn(wait).map(drop)
 }

@@ -1,9 +1,9 @@
 //! The port to the engine that keeps and orders the shared state: transactions and
 //! store errors.
 //!
-//! An engine hands out transactions. A [`Tx`] is every room's store plus the
-//! journal; dropping it undoes it, [`Tx::commit`] makes it so. **What a verb
-//! decides and what it records are one transaction.**
+//! An engine hands out transactions. A [`Tx`] is every room's store plus the journal; dropping it
+//! rolls it back, [`Tx::commit`] makes it permanent. **A verb decides and records in one
+//! transaction.**
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -27,35 +27,35 @@ use crate::presence::PresenceStore;
 use crate::side_files::SideFiles;
 use crate::tasks::TaskStore;
 
-/// Hands out transactions on the shared state, and the files that keep volatile
-/// facts beside it.
+/// The keeper of the shared state: hands out transactions, and the files beside the database that
+/// hold volatile facts.
 pub trait Engine {
-    /// Closes the connection if the database file was replaced; the next
-    /// transaction opens the new one. Returns whether it was.
+    /// Closes the connection if the database file was replaced; the next transaction opens the
+    /// new file. Returns whether the file was replaced.
     fn close_if_replaced(&mut self) -> bool;
 
-    /// The schema of the store, if a newer consort made it.
+    /// Returns the schema version of the store, if a newer consort made it.
     fn newer_schema(&mut self) -> Result<Option<u32>, StoreError>;
 
-    /// A transaction that may write. It is the only writer from here on, so
-    /// what it reads stays true until it commits.
+    /// Begins a transaction that may write. It is the only writer until it ends, so its reads
+    /// stay true until it commits.
     fn write(&mut self) -> Result<Box<dyn Tx + '_>, StoreError>;
 
-    /// A consistent view for reading.
+    /// Begins a transaction that only reads, from a consistent view.
     fn read(&mut self) -> Result<Box<dyn Tx + '_>, StoreError>;
 
-    /// The files beside the database. What is published is read once, as it is from now
-    /// on; a hook lives for a moment, and reads it once until it writes to the store.
+    /// Returns the files beside the database. Each result reads the published lines at most once;
+    /// a short-lived hook shares one result, until it writes to the store.
     fn side_files(&self) -> Rc<dyn SideFiles>;
 
-    /// The index of what is known.
+    /// Returns the index of the knowledge.
     fn knowledge(&self) -> Box<dyn KnowledgeIndex>;
 
-    /// An index in memory, for one question.
+    /// Returns an index in memory, for one question.
     fn temporary_knowledge(&self) -> Box<dyn KnowledgeIndex>;
 }
 
-/// Everything a verb may ask or change.
+/// A transaction: everything a verb may read or change.
 pub trait Tx:
     JournalStore
     + PresenceStore
@@ -69,13 +69,12 @@ pub trait Tx:
     + DispatchStore
     + ConfigStore
 {
-    /// Makes what was recorded permanent, and says who is to be notified of it:
-    /// `app::commit` does.
+    /// Makes the recorded changes permanent, and returns the topics to notify, which `app::commit` does.
     #[must_use = "somebody may wait for it"]
     fn commit(self: Box<Self>) -> Result<Vec<Topic>, StoreError>;
 }
 
-/// What can go wrong with the store, whatever the verb was.
+/// A failure of the store, in any verb.
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("the store at {path} cannot be used")]
@@ -97,7 +96,7 @@ pub enum StoreError {
     #[error("a newer consort has changed `{about}` in a way that this one does not understand")]
     NotUnderstood {
         about: String,
-        /// The entry in which it did.
+        /// The entry with that change.
         seq: i64,
     },
     #[error("the store at {path} is damaged")]

@@ -1,9 +1,9 @@
 //! The JSON in which doors show outcomes: `{"at", "items"}` for lists, `{"at", "<noun>"}`
 //! for one thing.
 //!
-//! What is stored keeps its own form: milliseconds, and sessions for agents. Readers get
-//! RFC 3339 in fields that end in `_at`, seconds in those that end in `_s`, and **an agent is always `{"name", "cli",
-//! "session", "machine"}`**.
+//! The store keeps milliseconds, and sessions for agents. Readers get RFC 3339 in fields that end
+//! in `_at`, seconds in those that end in `_s`, and **an agent is always
+//! `{"name", "cli", "session", "machine"}`**.
 
 use serde::Serialize;
 use serde_json::Map;
@@ -15,35 +15,36 @@ use crate::Timestamp;
 use crate::presence::Agent;
 use crate::presence::SessionId;
 
-/// Fields that are a moment, besides those that say so by their end.
+/// Fields that hold a moment, besides those whose names end in `_at`.
 const MOMENTS: &[&str] = &["since", "until", "overridden_until", "ended", "stale", "last_active"];
 
-/// Fields that are a duration.
+/// Fields that hold a duration.
 const DURATIONS: &[&str] = &["ttl"];
 
-/// Fields that say who: the stored form is `agent:<session>`.
+/// Fields that name an actor; an agent is stored as `agent:<session>`.
 const ACTORS: &[&str] = &["actor", "by", "holder", "to", "who", "worker"];
 
 impl App {
-    /// A list.
+    /// Wraps a list, in the form for readers.
     pub fn items(&mut self, items: &impl Serialize) -> Value {
         self.one("items", items)
     }
 
-    /// One thing, under its noun.
+    /// Wraps one thing under its noun, in the form for readers.
     pub fn one(&mut self, noun: &str, thing: &impl Serialize) -> Value {
         let at = self.host.now();
         let thing = serde_json::to_value(thing).unwrap_or_default();
         json!({ "at": at.rfc3339(), noun: self.for_readers(thing) })
     }
 
-    /// An outcome in the form that readers get.
+    /// Turns an outcome into the form for readers.
     pub fn for_readers(&mut self, value: Value) -> Value {
         match value {
             Value::Array(values) => values.into_iter().map(|value| self.for_readers(value)).collect(),
             Value::Object(fields) => {
                 let mut fields = agent_first(fields);
-                // Who is named by session and name is an agent, and its fields are its own.
+                // An object with a session and a name refers to an agent, and gets the agent's
+                // four fields.
                 let agent = named(&fields).and_then(|session| self.agent_named(&session));
                 let mut shown = Map::new();
                 if let Some(Value::Object(agent)) = agent {
@@ -81,7 +82,7 @@ impl App {
         }
     }
 
-    /// An agent by its session, present or gone.
+    /// Renders an agent by its session, present or gone.
     fn agent_named(&mut self, session: &str) -> Option<Value> {
         let session = SessionId::new(session.to_owned()).ok()?;
         let (agent, _) = self.engine.read().ok()?.agent(&session).ok()??;
@@ -89,7 +90,7 @@ impl App {
     }
 }
 
-/// The session of an agent that these fields only name.
+/// Returns the session of an agent, if these fields refer to one and are not the whole agent.
 fn named(fields: &Map<String, Value>) -> Option<String> {
     let of = |field: &str| fields.get(field).and_then(Value::as_str);
     of("name")?;
@@ -98,7 +99,7 @@ fn named(fields: &Map<String, Value>) -> Option<String> {
     (!is_whole).then(|| session.to_owned())
 }
 
-/// An agent as it is named everywhere.
+/// Renders an agent in its four fields, as every outcome refers to it.
 pub fn agent_json(agent: &Agent) -> Value {
     json!({
         "name": agent.name.as_str(),
@@ -108,12 +109,12 @@ pub fn agent_json(agent: &Agent) -> Value {
     })
 }
 
-/// A whole agent begins as every mention of one does; what only its own machine can use
-/// of its location is left out.
+/// Puts the four fields of a whole agent first, and leaves out the parts of its location that
+/// only its own machine can use.
 fn agent_first(mut fields: Map<String, Value>) -> Map<String, Value> {
     let is_agent = ["session", "name", "kind", "location"].iter().all(|field| fields.contains_key(*field));
     if !is_agent {
-        // A sender or a worker, with the CLI it is of.
+        // A sender or a worker: its `kind` is shown as `cli`.
         let is_sender = ["who", "name"].iter().all(|field| fields.contains_key(*field));
         if let Some(kind) = is_sender.then(|| fields.remove("kind")).flatten() {
             fields.insert("cli".into(), kind);

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-/// What sort of failure it is. Every door has its own table from kinds to
-/// whatever it reports (the CLI: exit codes).
+/// The kind of a failure. Every door has its own table from kinds to what it reports (the CLI:
+/// exit codes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -14,10 +14,9 @@ pub enum Kind {
     Conflict,
     /// The store was busy past the caller's budget; trying again may work.
     Busy,
-    /// Nothing was done, and what was in the way is gone: the door does it again,
-    /// once.
+    /// Nothing was done, and the obstacle is gone: the door repeats the call, once.
     Retry,
-    /// What is stored contradicts itself.
+    /// The stored data contradicts itself.
     Damaged,
     /// Something the caller could not have caused or prevented.
     Internal,
@@ -27,7 +26,7 @@ pub enum Kind {
 pub trait Explain: std::error::Error {
     fn kind(&self) -> Kind;
 
-    /// Commands or facts that help, most useful first.
+    /// Lists commands or facts that help, most useful first.
     fn hints(&self) -> Vec<String> {
         Vec::new()
     }

@@ -1,8 +1,8 @@
 //! Hook events and hook replies in our own terms, and the trait by which a CLI's
 //! adapter translates them.
 //!
-//! Every agent CLI spells its events differently; its adapter turns them into
-//! a [`HookCall`] and our [`HookReply`] back into what it understands.
+//! Every agent CLI spells its events differently; its adapter turns them into a [`HookCall`] and
+//! our [`HookReply`] back into the CLI's format.
 //! Behaviour is written once per event, in the `hook` door.
 
 use std::path::PathBuf;
@@ -12,24 +12,23 @@ use crate::policy::AskKind;
 use crate::policy::Question;
 use crate::presence::SessionId;
 
-/// One agent CLI's way of calling hooks.
+/// The format in which one agent CLI calls hooks.
 pub trait Dialect {
-    /// What it is called in `consort hook <kind> …` and in `who`.
+    /// Returns the CLI's name in `consort hook <kind> …` and in `who`.
     fn kind(&self) -> &'static str;
 
-    /// Reads one call. `None` for events and payloads that mean nothing to us.
+    /// Parses one call; `None` for events and payloads that mean nothing to us.
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall>;
 
-    /// Whether what is said before a tool is used reaches the model.
+    /// Tells whether context in a reply to [`HookEvent::ToolBefore`] reaches the model.
     fn hears_before_tools(&self) -> bool {
         true
     }
 
-    /// Writes our answer to that event; `None` is silence.
+    /// Renders our reply to an event; `None` prints nothing.
     fn write(&self, event: &str, reply: &HookReply) -> Option<String>;
 
-    /// Writes the answer to what the person was asked by that payload; `None` where the CLI
-    /// takes none.
+    /// Renders the answer to the question in that payload; `None` where the CLI takes none.
     fn write_answer(&self, _payload: &[u8], _answer: &AskAnswer) -> Option<String> {
         None
     }
@@ -41,20 +40,19 @@ pub struct HookCall {
     pub session: SessionId,
     pub cwd: PathBuf,
     pub model: Option<String>,
-    /// A subagent's event: what is said in answer reaches it, not the session.
+    /// Whether a subagent caused the event; the reply then reaches the subagent, not the session.
     pub in_subagent: bool,
-    /// Whether the session asks before it acts, where the call tells.
+    /// Whether the session asks the person before it acts, where the call tells.
     pub asks_first: Option<bool>,
     pub event: HookEvent,
 }
 
-/// What a hook tells.
+/// The event that a hook reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookEvent {
     SessionStart {
         replaces: Replaces,
-        /// Whether what is said in answer reaches the model; otherwise it is said
-        /// with the next prompt.
+        /// Whether the reply reaches the model; otherwise its text is given with the next prompt.
         is_heard: bool,
     },
     /// The person sent this prompt.
@@ -63,21 +61,21 @@ pub enum HookEvent {
     ToolAfter {
         tool: ToolUse,
         failed: bool,
-        /// Something could not be written because it is read-only or mounted.
+        /// Whether a write failed because its target is read-only or mounted.
         met_read_only: bool,
     },
     /// The agent waits for the person; the text says for what.
     Waiting(String),
-    /// The same, where an answer of ours would be taken.
+    /// The agent asks the person, and its CLI takes an answer from the hook.
     Asks(Box<AskCall>),
     /// The person has answered, and the agent goes on.
     Resumed,
-    /// An idle session was told that it has mail, and asks for it.
+    /// An idle session was woken for its mail, and asks for it.
     Woken,
-    /// The turn is over and nothing is asked. Some can be kept going, once.
+    /// The turn is over without a question. Some turns can be kept going, once.
     TurnEnd {
         may_go_on: bool,
-        /// Whether something may still run in the background.
+        /// Whether a command may still run in the background.
         runs_on: bool,
     },
     /// Nothing has happened for a while.
@@ -92,19 +90,19 @@ pub enum HookEvent {
     },
     Compacting,
     SessionEnd {
-        /// Another session of the same process takes its place.
+        /// Whether another session of the same process takes its place.
         is_replaced: bool,
     },
 }
 
-/// What a CLI asks its person.
+/// A question that a CLI asks the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskCall {
     pub tool: ToolUse,
     pub kind: AskKind,
-    /// All that there is to decide about.
+    /// The text that the person has to decide about.
     pub text: String,
-    /// Whether there is more to it than the text tells.
+    /// Whether the text was cut.
     pub is_cut: bool,
     pub questions: Vec<Question>,
     /// Whether the CLI offers not to ask again.
@@ -112,71 +110,71 @@ pub struct AskCall {
     pub dialog: Dialog,
 }
 
-/// What the person sees of a question while a hook has not answered it.
+/// The state of the CLI's own dialog while a hook has not answered the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialog {
     /// The dialog is there and can be used: the first answer counts.
     IsUsable,
     /// The dialog comes when the hook has ended.
     IsHidden,
-    /// The hook is asked before every tool, and nobody knows whether a dialog would come: it
-    /// waits for nobody.
+    /// The CLI calls the hook before every tool, and nobody knows whether a dialog would come:
+    /// the hook does not wait for an answer.
     MayNotCome,
 }
 
-/// Whose place a session takes that begins.
+/// The session that a starting session replaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Replaces {
     #[default]
     Nobody,
-    /// That of the session that its process had before.
+    /// The session that its process hosted before.
     TheLast,
-    /// The same, if its process is one of a CLI that has one session at a time.
+    /// The session that its process hosted before, if that process hosts one session at a time.
     TheLastIfAlone,
     Session(SessionId),
 }
 
-/// A tool, and on what it is used.
+/// One use of a tool, with its target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolUse {
-    /// What tells this use from others at the same time.
+    /// The id that tells this use from others at the same time.
     pub id: String,
     pub name: String,
     pub act: ToolAction,
-    /// Whether it takes one of the files away that it writes, where its call tells.
+    /// Whether the tool deletes one of the files that it writes, where its call tells.
     pub deletes: bool,
-    /// Whether what it runs goes on when it is done.
+    /// Whether its command goes on after the tool call has ended.
     pub in_background: bool,
-    /// Whether it is one of the CLI's own tools, used as usual: not one of an MCP server, nor a
-    /// shell that is to leave its sandbox.
+    /// Whether this is one of the CLI's own tools, used as usual: not a tool of an MCP server,
+    /// nor a shell that is to leave its sandbox.
     pub is_own: bool,
 }
 
-/// What a tool does, in our words.
+/// The action of a tool, in our terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ToolAction {
     Reads(PathBuf),
     Writes(Vec<PathBuf>),
     /// A command for the shell.
     Runs(String),
-    /// Something else, with this path.
+    /// Some other action on this path.
     Visits(PathBuf),
     #[default]
     Other,
 }
 
-/// What a hook answers.
+/// The reply of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookReply {
     Silence,
-    /// Put before the model as data, not as the user's words.
+    /// Text for the model, as data and not as the user's words.
     Context(String),
-    /// The same, at the end of a turn, which then goes on.
+    /// Text for the model at the end of a turn, which then goes on.
     GoOn(String),
-    /// The tool is not to be used, and why.
+    /// A refusal of the tool, with the reason.
     Deny(String),
-    /// The person is to be asked first, and why.
+    /// A demand that the person is asked first, with the reason.
     Ask(String),
-    /// This is to be run in place of the command.
+    /// The command to run in place of the agent's.
     Rewrite(String),
 }

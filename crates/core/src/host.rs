@@ -22,65 +22,65 @@ pub struct ConnectionAddrs {
     pub local: SocketAddr,
 }
 
-/// What the rules need of the machine.
+/// All that the rules need of the machine.
 pub trait Host: Clock + Processes + Repositories + Files + Notifier {}
 
 impl<H: Clock + Processes + Repositories + Files + Notifier> Host for H {}
 
-/// The time, and what cannot be foreseen.
+/// The time and random bytes.
 pub trait Clock {
     fn now(&self) -> Timestamp;
 
-    /// Ten unpredictable bytes, for ids and names.
+    /// Returns ten unpredictable bytes, for ids and names.
     fn random(&self) -> [u8; 10];
 }
 
-/// Which processes run here, and where that is.
+/// The processes of this machine, and the scope in which their ids are valid.
 pub trait Processes {
-    /// Where process ids mean what they mean to us: this machine, and the process
-    /// namespace on it. The host's name is no part of it.
+    /// Returns the name of the scope in which our process ids are valid: this machine's id, and
+    /// the process namespace on it. The host's name is no part of it.
     fn name(&self) -> String;
 
-    /// Whether that is here, under this or an earlier name.
+    /// Tells whether `name` is the present name of this scope, or a former one.
     fn is_here(&self, name: &str) -> bool {
         self.name() == name
     }
 
-    /// Whether a process elsewhere lives, where that can be seen from here.
+    /// Tells whether a process of another scope lives, where that can be seen from here.
     fn is_alive_elsewhere(&self, _name: &str, _process: &Process) -> Option<bool> {
         None
     }
 
-    /// The process with this id as it runs now.
+    /// Finds the running process with this id.
     fn process(&self, pid: u32) -> Option<Process>;
 
-    /// Whether that very life of that process goes on. What cannot be told
+    /// Tells whether this process (same id, same start) still runs. If that cannot be told, it
     /// counts as alive: a full table of files is not a death.
     fn is_alive(&self, process: &Process) -> bool;
 
-    /// The caller's ancestors, nearest first.
+    /// Lists the caller's ancestors, nearest first.
     fn ancestors(&self) -> Vec<Process> {
         self.ancestors_until(&|_| false)
     }
 
-    /// The same up to the first that is meant, itself included.
+    /// Lists the caller's ancestors up to and including the first for which `is_meant` is true.
     fn ancestors_until(&self, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process>;
 
-    /// Whether that is one of the caller's ancestors.
+    /// Tells whether a process is one of the caller's ancestors.
     fn is_ancestor(&self, process: &Process) -> bool {
         let above = self.ancestors_until(&|ancestor| ancestor.is(process));
         above.last().is_some_and(|last| last.is(process))
     }
 
-    /// This process.
+    /// Returns this process.
     fn me(&self) -> Option<Process>;
 
-    /// This process, and where it runs.
+    /// Returns this process, with the machine it runs on.
     fn own_machine_process(&self) -> Option<MachineProcess> {
         Some(MachineProcess { machine: self.name(), process: self.me()? })
     }
 
-    /// Whether a process goes on, here or where that can be seen from here.
+    /// Tells whether a process still runs, on this machine or where that can be seen from here.
     fn is_alive_anywhere(&self, one: &MachineProcess) -> bool {
         match self.is_here(&one.machine) {
             true => self.is_alive(&one.process),
@@ -89,64 +89,62 @@ pub trait Processes {
     }
 }
 
-/// What git knows of a directory.
+/// The facts that git knows of a directory.
 pub trait Repositories {
-    /// Where a directory belongs: its checkout, and what is checked out.
+    /// Finds the repository and the worktree that a directory belongs to.
     fn place(&self, dir: &Path) -> Place;
 
-    /// The branch checked out in a worktree now.
+    /// Returns the branch checked out in a worktree now.
     fn branch(&self, worktree: &Path) -> Option<String>;
 
-    /// The commit checked out in a worktree now.
+    /// Returns the commit checked out in a worktree now.
     fn commit(&self, _worktree: &Path) -> Option<String> {
         None
     }
 
-    /// The first commit of a repository; starts `git`, so **never while holding
-    /// the write lock**.
+    /// Finds the first commit of a repository; starts `git`, so **never while holding the write lock**.
     fn root_commit(&self, worktree: &Path) -> RootCommit;
 
-    /// Whether anything that the pattern means is uncommitted, files that git
-    /// does not know included or not, if git tells in time; starts `git`.
+    /// Tells whether any path of the pattern has uncommitted changes, untracked files included if
+    /// `with_new`; `None` if git does not answer in time. Starts `git`.
     fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> Option<bool>;
 
-    /// What the pattern means and is different between commits, as `git diff` is asked for
-    /// them, as far as it tells in time; starts `git`.
+    /// Lists the paths of the pattern that differ between commits, as far as git answers in time;
+    /// `range` are arguments of `git diff`. Starts `git`.
     fn differing(&self, _worktree: &Path, _range: &[String], _pattern: &Pattern) -> Vec<String> {
         Vec::new()
     }
 
-    /// Whether git would refuse to bring in what differs there, because a file of it has
-    /// changes that are not committed; starts `git`.
+    /// Tells whether git would refuse to bring in the paths that differ, because one of them has
+    /// uncommitted changes; starts `git`.
     fn would_overwrite_changes(&self, _worktree: &Path, _range: &[String], _pattern: &Pattern) -> bool {
         false
     }
 
-    /// The worktrees of a repository, itself included, if it has more than one.
+    /// Lists the worktrees of a repository, its main one included, if it has more than one.
     fn worktrees(&self, _repository: &Path) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Which of these paths git ignores; `None` if it does not tell. Starts `git`.
+    /// Lists those of the paths that git ignores; `None` if git does not answer. Starts `git`.
     fn ignored(&self, _worktree: &Path, _paths: &[&str]) -> Option<Vec<String>> {
         Some(Vec::new())
     }
 
-    /// What conflicts between the commits that two worktrees are at; starts
-    /// `git`.
+    /// Lists the paths that conflict between the commits of two worktrees; starts `git`.
     fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String>;
 
-    /// The files of a worktree that differ from its last commit, with how much;
-    /// starts `git`.
+    /// Lists the files of a worktree that differ from its last commit, each with the size of its
+    /// change; starts `git`.
     fn changes(&self, worktree: &Path) -> Vec<String>;
 }
 
-/// Where paths really are, and what is there.
+/// The real places of paths, and the files there.
 pub trait Files {
-    /// Where a path really is, as far as it exists.
+    /// Locates a path in its worktree; resolves links as far as the path exists.
     fn locate(&self, path: &Path) -> Located;
 
-    /// The same of an entry in a directory: a link is itself meant.
+    /// Locates an entry of a directory: a link at the end of the path is not followed.
     fn locate_entry(&self, path: &Path) -> Located {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return self.locate(path) };
         let above = self.locate(parent);
@@ -154,35 +152,35 @@ pub trait Files {
         Located { path, is_dir: false, ..above }
     }
 
-    /// The path without links, as far as it exists: less than [`Files::locate`].
+    /// Resolves links as far as the path exists: does less than [`Files::locate`].
     fn real_path(&self, path: &Path) -> PathBuf;
 
-    /// Whether two spellings that differ in case only are one file here.
+    /// Tells whether two spellings that differ in case only are one file here.
     fn case(&self) -> Case;
 
-    /// The state a file is in.
+    /// Reads the stamp of a file, which tells whether it has changed.
     fn stamp(&self, path: &Path) -> Stamp;
 
-    /// The files below a directory of a worktree, relative to it, so many levels
-    /// deep and at most so many; and whether those are all.
+    /// Lists the files below a directory of a worktree, relative to the worktree, at most `depth`
+    /// levels deep and at most `most`; also tells whether those are all.
     fn files(&self, worktree: &Path, below: &str, depth: Option<usize>, most: usize) -> (Vec<String>, bool);
 
-    /// What tells a file's content from any other.
+    /// Returns a hash of a file's content.
     fn content_hash(&self, _path: &Path) -> Option<String> {
         None
     }
 
-    /// What tells some bytes from any others, in hexadecimal.
+    /// Returns a hash of bytes, in hexadecimal.
     fn digest(&self, bytes: &[u8]) -> String {
         format!("{:016x}", crate::text::checksum(bytes))
     }
 
-    /// A file that is no link, if it is not longer than that.
+    /// Reads a file that is no link and not longer than `longest` bytes.
     fn content(&self, _path: &Path, _longest: u64) -> Option<FileContent> {
         None
     }
 
-    /// Puts a file of a worktree in the place of what is there. No link is followed.
+    /// Replaces or recreates a file of a worktree. No link is followed.
     fn put_back(
         &self,
         _worktree: &Path,
@@ -193,27 +191,27 @@ pub trait Files {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 
-    /// A file's text.
+    /// Reads a file as text.
     fn text(&self, path: &Path) -> std::io::Result<String>;
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileContent {
     pub bytes: Vec<u8>,
-    /// What tells it from any other content, in hexadecimal.
+    /// A hash of the content, in hexadecimal.
     pub hash: String,
     pub is_executable: bool,
 }
 
-/// Wakes those who wait for news.
+/// The way to wake processes that wait for news.
 pub trait Notifier {
-    /// Wakes those who wait for any of these, and those who wait for
-    /// everything. Called after the commit, never before.
+    /// Wakes the processes that wait for any of these topics, and those that wait for everything.
+    /// Called after the commit, never before.
     fn notify(&self, topics: &[Topic]);
 }
 
-/// What one may wait for.
+/// A subject of news that a process can wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// News that concern everyone.
@@ -228,7 +226,7 @@ pub struct Process {
     pub pid: u32,
     /// Opaque: equal for the same life of the same process, never for another.
     pub start: String,
-    /// The terminal it is attached to.
+    /// The terminal that the process is attached to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tty: Option<String>,
     /// The program's short name.
@@ -237,13 +235,13 @@ pub struct Process {
 }
 
 impl Process {
-    /// Whether that is the same life of the same process.
+    /// Tells whether both are the same life of the same process.
     pub fn is(&self, other: &Process) -> bool {
         self.pid == other.pid && self.start == other.start
     }
 }
 
-/// A process, and the machine and process namespace that its id means something on.
+/// A process, with the machine and process namespace in which its id is valid.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineProcess {
     pub machine: String,
@@ -254,13 +252,13 @@ pub struct MachineProcess {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RootCommit {
     Found(String),
-    /// It has no commits.
+    /// The repository has no commits.
     Absent,
-    /// `git` did not answer, or is not here: another time it may.
+    /// `git` did not answer, or is not here: a later call may succeed.
     Unknown,
 }
 
-/// A directory, placed: all worktrees of a repository share `repository`.
+/// The worktree and repository of a directory: all worktrees of a repository share `repository`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The root of the worktree, or of the marked or plain directory.
@@ -273,14 +271,14 @@ pub struct Place {
     pub is_git: bool,
 }
 
-/// A path, located: symbolic links are followed, `.` and `..` are gone.
+/// The real place of a path: symbolic links are followed, `.` and `..` are gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// The repository's common directory, if it is in one.
+    /// The common directory of the path's repository, if it is in one.
     pub repository: Option<PathBuf>,
-    /// The root of its worktree; outside of any repository, of the file system.
+    /// The root of the path's worktree; outside of any repository, of the file system.
     pub worktree: PathBuf,
-    /// Relative to the worktree; outside of any repository, absolute.
+    /// The path relative to the worktree; outside of any repository, absolute.
     pub path: String,
     pub exists: bool,
     pub is_dir: bool,

@@ -11,7 +11,7 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

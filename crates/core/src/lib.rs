@@ -1,8 +1,8 @@
-//! The product without the machine it runs on: rooms, journal, ports and `App`.
+//! The product's logic without the machine it runs on: rooms, journal, ports and `App`.
 //!
-//! Rooms hold the rules; [`App`] is the API every door holds; [`engine`] and
-//! [`host`] are the ports that adapters implement. Nothing in here prints,
-//! reads the environment, starts a process or knows a database.
+//! Rooms hold the rules; [`App`] is the API that every door holds; [`engine`] and [`host`] are
+//! the ports that adapters implement. Nothing in here prints, reads the environment, starts a
+//! process or knows a database.
 
 mod app;
 pub mod call_context;

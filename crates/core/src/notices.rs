@@ -1,5 +1,5 @@
-//! What the person is notified of: which entries of the journal, in which words, and when not.
-//! Pure.
+//! Notifications to the person: the journal entries that cause one, its words, and the quiet
+//! hours. Pure.
 
 use crate::journal::Actor;
 use crate::journal::Change;
@@ -12,25 +12,25 @@ use crate::presence::SessionId;
 use crate::secrets;
 use crate::text;
 
-/// So many are told one by one.
+/// Most notices that are shown one by one.
 const MOST: usize = 3;
 
-/// How much is told of each.
+/// Longest text of a notice, in characters.
 const LONGEST: usize = 120;
 
-/// Something that the person may want to know now.
+/// A notification to the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The agent that it is about.
+    /// The agent that the notice is about.
     pub agent: String,
     pub text: String,
-    /// Whether it waits for an answer.
+    /// Whether the agent waits for an answer.
     pub is_question: bool,
-    /// Whether it was seen on a screen that shows what a hook may have told already.
+    /// Whether the question was read from the agent's screen; a hook may have reported it already.
     pub is_seen: bool,
 }
 
-/// What an entry tells the person; `name` says what a session is called.
+/// Makes the notices for an entry; `name` returns the name of a session.
 pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Vec<Notice> {
     let notice = |agent: String, what: &str| {
         let text = text::one_line(&secrets::redacted(&format!("{agent} {what}")), LONGEST);
@@ -64,7 +64,8 @@ pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Ve
     entry.changes.iter().map(|kept| &kept.change).filter_map(of_change).collect()
 }
 
-/// Several as one text; what a hook has told is not told again because of a screen.
+/// Joins notices into one text; a question seen on a screen is left out if another notice reports
+/// one of the same agent.
 pub fn grouped(notices: &[Notice]) -> Option<String> {
     let is_news = |(at, notice): &(usize, &Notice)| {
         let tells_it = |(place, other): (usize, &Notice)| {
@@ -80,7 +81,7 @@ pub fn grouped(notices: &[Notice]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// The quiet hours of a setting, `22:00-07:00`, in minutes of the day.
+/// Parses the quiet hours of a setting, `22:00-07:00`, into minutes of the day.
 pub fn quiet_hours(text: &str) -> Option<(u32, u32)> {
     let minute = |text: &str| {
         let (hours, minutes) = text.trim().split_once(':')?;
@@ -91,7 +92,7 @@ pub fn quiet_hours(text: &str) -> Option<(u32, u32)> {
     Some((minute(from)?, minute(to)?))
 }
 
-/// Whether a minute of the day is within them; they may go over midnight.
+/// Tells whether a minute of the day is within quiet hours, which may go over midnight.
 pub fn is_quiet((from, to): (u32, u32), minute: u32) -> bool {
     if from <= to { (from..to).contains(&minute) } else { minute >= from || minute < to }
 }
@@ -127,7 +128,7 @@ mod tests {
         assert_eq!(grouped(&all).unwrap(), "A waits\nB waits\nC waits\nand 2 more");
         assert_eq!(grouped(&[]), None);
         assert_eq!(grouped(&[("A", true), ("A", false)].map(notice)).unwrap(), "A waits");
-        // What else it has to say is news.
+        // Other notices of the same agent are kept.
         let other = |text: &str| Notice { text: text.into(), is_question: false, ..notice(("A", false)) };
         let all = [other("A writes: one"), notice(("A", true)), other("A has an error")];
         assert_eq!(grouped(&all).unwrap(), "A writes: one\nA waits\nA has an error");

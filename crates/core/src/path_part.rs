@@ -1,8 +1,8 @@
 //! A checked type for foreign text that becomes one component of a path.
 //!
-//! Ids of sessions, subagents, tool calls and tasks are somebody else's text.
-//! **They become part of a path only through [`PathPart`]**, which is never
-//! empty, never leads elsewhere and is always a single file name.
+//! Ids of sessions, subagents, tool calls and tasks are somebody else's text. **They become part
+//! of a path only through [`PathPart`]**, which is always a single file name: never empty, and
+//! never a way to another directory.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::text;
 
-/// How long an id may be, in bytes.
+/// Longest id, in bytes.
 pub const LONGEST_ID: usize = 128;
 
-/// How long a file name made of an id may become; suffixes still fit.
+/// Longest file name made of an id, in bytes; suffixes still fit.
 const LONGEST_NAME: usize = 120;
 
 /// An id that cannot be part of a path.
@@ -47,24 +47,24 @@ impl Explain for BadId {
 pub struct PathPart(String);
 
 impl PathPart {
-    /// Checks an id and turns it into a file name: what is not a letter, a
-    /// digit, `-` or `_` is escaped.
+    /// Checks an id and turns it into a file name: all but ASCII letters, digits, `-` and `_` is
+    /// escaped.
     pub fn new(id: &str) -> Result<Self, BadId> {
         check(id)?;
         Ok(Self(escaped(id)))
     }
 
-    /// A file name for text that may be anything: its hash.
+    /// Makes a file name of any text: its hash.
     pub fn hashed(text: &str) -> Self {
         Self(format!("hash-{:016x}", text::checksum(text.as_bytes())))
     }
 
-    /// The id itself where it can be a file name, else its hash.
+    /// Makes a file name of an id: the escaped id if [`PathPart::new`] accepts it, else its hash.
     pub fn of_any(id: &str) -> Self {
         Self::new(id).unwrap_or_else(|_| Self::hashed(id))
     }
 
-    /// The part as text.
+    /// Returns the part as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -76,7 +76,7 @@ impl fmt::Display for PathPart {
     }
 }
 
-/// Whether text may be the id of something that has files.
+/// Checks that a text can be the id of something that has files.
 pub(crate) fn check(id: &str) -> Result<(), BadId> {
     match id {
         "" => Err(BadId::Empty),
@@ -89,7 +89,7 @@ pub(crate) fn check(id: &str) -> Result<(), BadId> {
     }
 }
 
-/// A name that becomes too long ends in a checksum of the id.
+/// Escapes an id as a file name. A name that becomes too long is cut, and ends in a checksum of the id.
 fn escaped(id: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if id.len() <= LONGEST_NAME && id.bytes().all(is_plain) {

@@ -1,9 +1,9 @@
-//! What an agent is told of Consort, in the words of the door it comes through: an MCP
+//! The primer: the introduction to Consort that agents get, in the words of their door. An MCP
 //! client has tools, a session with hooks has a shell.
 
 const TEXT: &str = include_str!("primer.md");
 
-/// For sessions whose hooks bring them their mail, and who run commands.
+/// Renders the primer for sessions that get their mail from hooks, and run commands.
 pub fn for_shells() -> String {
     let command = |verb: &str| format!("consort {verb}");
     let mail = "What others send you comes with your tools' results; `consort inbox` has it too.";
@@ -11,7 +11,7 @@ pub fn for_shells() -> String {
     rendered(": run its commands in a shell", mail, command, query, "consort know add")
 }
 
-/// For clients of the MCP server.
+/// Renders the primer for clients of the MCP server.
 pub fn for_tools() -> String {
     let mail = "What others send you waits in `inbox`: a tool's result says when there is some.";
     rendered(": call its tools", mail, |verb| verb.replace("agent ", ""), "query", "act")

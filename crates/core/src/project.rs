@@ -1,9 +1,9 @@
 //! The identity of a project: the repository, not the folder.
 //!
 //! **All worktrees of one repository are one project, and so are its clones.**
-//! The origin's address says so where there is one, else the first commit,
-//! else the path. The answer is kept per repository on first sight, so a
-//! project does not change its identity when it gains a remote or a commit.
+//! The identity is the origin's address where there is one, else the first commit, else the path.
+//! It is recorded when a repository is first seen, so a project keeps its identity when it gains
+//! a remote or a commit.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ use serde::Serialize;
 use crate::id::id;
 
 id! {
-    /// `github.com/owner/repo`, `commit:<sha>` or `path:/dir`.
+    /// The identity of a project: `github.com/owner/repo`, `commit:<sha>` or `path:/dir`.
     ProjectId
 }
 
 impl ProjectId {
-    /// What tells it from others in a few letters: `repo`.
+    /// Shortens the id to a few letters: the repository's name, or the start of the commit.
     pub fn short(&self) -> &str {
         match self.as_str().strip_prefix("commit:") {
             Some(commit) => commit.get(..7).unwrap_or(commit),
@@ -31,7 +31,7 @@ impl ProjectId {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
     pub id: ProjectId,
-    /// What people call it: the last part of its address or path.
+    /// The name that people use: the last part of the address or path.
     pub name: String,
 }
 
@@ -55,8 +55,8 @@ impl Project {
     }
 }
 
-/// `git@host:a/b.git`, `ssh://git@host:22/a/b` and `https://user:pw@HOST/a/b/`
-/// are one place: `host/a/b`. Local paths are none: they differ per machine.
+/// Reduces an origin's address to one spelling: `git@host:a/b.git`, `ssh://git@host:22/a/b` and
+/// `https://user:pw@HOST/a/b/` are `host/a/b`. `None` for local paths: they differ per machine.
 pub(crate) fn normalise_origin(url: &str) -> Option<String> {
     let url = url.trim();
     let (host, path) = if let Some((scheme, rest)) = url.split_once("://") {

@@ -1,5 +1,5 @@
-//! What a caller sees of a project at a glance, from all rooms: who it is, who is here,
-//! what is reserved, what waits.
+//! The verb `status`, a project at a glance from all rooms: the caller, the agents present, the
+//! holds, unread messages.
 
 use serde::Serialize;
 
@@ -17,26 +17,26 @@ use crate::presence::WhoOutcome;
 use crate::project::Project;
 use crate::tasks::TaskRecord;
 
-/// How much of what is reserved is shown.
+/// Most holds that a status shows.
 const SHOWN: usize = 4;
 
-/// A caller and a project at a glance.
+/// The status of a project, as the caller sees it.
 #[derive(Serialize)]
 pub struct StatusOutcome {
     pub you: Caller,
     pub project: Project,
-    /// Messages you have not read.
+    /// The number of messages that the caller has not read.
     pub unread: usize,
-    /// What you have in hand.
+    /// The task that the caller has claimed.
     pub task: Option<TaskRecord>,
     pub here: WhoOutcome,
-    /// What is held in this project.
+    /// The number of holds in this project, and the first of them.
     pub held: HeldSummary,
     pub entries: Seq,
 }
 
 impl App {
-    /// A project at a glance, as the caller sees it.
+    /// Gathers the status of a project, as the caller sees it.
     pub fn status(
         &mut self,
         caller: &CallerFacts,

@@ -3,11 +3,10 @@
 
 use std::borrow::Cow;
 
-/// Makes `text` one line of at most `max` characters. Control characters
-/// become spaces, so what an agent or a file name says cannot move a cursor,
-/// end a line or close a block.
+/// Makes `text` one line of at most `max` characters. Control characters become spaces, so the
+/// words of an agent or a file name cannot move a cursor, end a line or close a block.
 pub fn one_line(text: &str, max: usize) -> String {
-    // Names, paths and most of what is said: nothing to look at twice.
+    // Names, paths and most messages are plain already.
     if text.len() <= max && is_plain(text) {
         return text.to_owned();
     }
@@ -38,7 +37,7 @@ pub fn one_line(text: &str, max: usize) -> String {
     line
 }
 
-/// The same, added to what is there.
+/// Appends `text` to `line`, in the form that [`one_line`] gives it.
 pub fn push_line(line: &mut String, text: &str, max: usize) {
     if text.len() <= max && is_plain(text) {
         line.push_str(text);
@@ -47,15 +46,14 @@ pub fn push_line(line: &mut String, text: &str, max: usize) {
     }
 }
 
-/// Keeps the lines of `text` and their layout, but nothing that could move a
-/// cursor or hide what follows.
+/// Keeps the lines of `text` and their layout, but no character that could move a cursor or hide text.
 pub fn printable(text: &str) -> String {
     let visible = text.chars().filter(|c| !is_invisible(*c));
     visible.map(|c| if c != '\n' && is_control(c) { ' ' } else { c }).collect()
 }
 
-/// Somebody else's words within a sentence of ours: on one line, in double
-/// quotes, **which nothing in them can end**.
+/// Quotes somebody else's words within a sentence of ours: on one line, in double quotes **that
+/// nothing in the words can end**.
 pub fn quoted(text: &str, max: usize) -> String {
     let is_quote = |c: char| {
         matches!(
@@ -67,9 +65,8 @@ pub fn quoted(text: &str, max: usize) -> String {
     format!("\"{}\"", strip_hook_marks(&line))
 }
 
-/// Somebody else's word within a sentence of ours: the name of a file, a branch,
-/// a model, a task. One that is plainly a word is shown as it is, anything else
-/// is quoted.
+/// Shows somebody else's word within a sentence of ours: the name of a file, a branch, a model, a
+/// task. A plain word stays as it is, anything else is quoted.
 pub fn foreign(text: &str, max: usize) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./@+:#~=,*{}[]%".contains(c);
     if !text.is_empty() && text.chars().count() <= max && text.chars().all(is_plain) {
@@ -78,14 +75,14 @@ pub fn foreign(text: &str, max: usize) -> String {
     quoted(text, max)
 }
 
-/// Control characters, and those that reorder text or end a line.
+/// Tells whether a character is a control character, reorders text or ends a line.
 fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Characters that nobody sees and that can carry text past a reader: joiners,
-/// fillers, variation selectors, tags.
+/// Tells whether a character is invisible and can carry text past a reader: joiners, fillers,
+/// variation selectors, tags.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -94,8 +91,8 @@ fn is_invisible(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// What agent CLIs wrap around what a hook says. A text that closed one of
-/// these could pass for the CLI's own words.
+/// Tags that agent CLIs wrap around a hook's text. A text that closed one of these could pass for
+/// the CLI's own words.
 const WRAPPERS: &[&str] = &[
     "system-reminder",
     "system_reminder",
@@ -106,8 +103,8 @@ const WRAPPERS: &[&str] = &[
     "user-prompt-submit-hook",
 ];
 
-/// The text without the marks that agent CLIs wrap around hooks: their `<` becomes `‹`. What is put
-/// before a model goes through this, no matter who wrote it.
+/// Disarms the tags that agent CLIs wrap around a hook's text: their `<` becomes `‹`. Every text
+/// for a model goes through this, no matter who wrote it.
 pub fn strip_hook_marks(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return text.into();
@@ -130,7 +127,7 @@ pub fn strip_hook_marks(text: &str) -> Cow<'_, str> {
     disarmed.into()
 }
 
-/// How long ago, in one unit: `now`, `12s`, `3m`, `5h`, `2d`.
+/// Formats an age in one unit: `now`, `12s`, `3m`, `5h`, `2d`.
 pub fn age(milliseconds: i64) -> String {
     let seconds = milliseconds / 1000;
     match seconds {
@@ -142,7 +139,7 @@ pub fn age(milliseconds: i64) -> String {
     }
 }
 
-/// How long ago that was: `3m ago`, `just now`.
+/// Formats an age as a phrase: `3m ago`, `just now`.
 pub fn ago(milliseconds: i64) -> String {
     match age(milliseconds).as_str() {
         "now" => "just now".to_owned(),
@@ -150,7 +147,7 @@ pub fn ago(milliseconds: i64) -> String {
     }
 }
 
-/// The first few of many, and how many more there are.
+/// Joins the first `most` items with commas, and adds how many more there are.
 pub fn first_few(items: impl IntoIterator<Item = String>, most: usize) -> String {
     let mut rest = items.into_iter();
     let mut items: Vec<String> = rest.by_ref().take(most).collect();
@@ -161,12 +158,12 @@ pub fn first_few(items: impl IntoIterator<Item = String>, most: usize) -> String
     items.join(", ")
 }
 
-/// One word for a shell, whatever is in it: people and agents paste it.
+/// Quotes any text as one word of a shell command, which people and agents paste.
 pub fn shell_quoted(word: &str) -> String {
     format!("'{}'", one_line(word, 300).replace('\'', r"'\''"))
 }
 
-/// Words of ASCII with one space between them.
+/// Tells whether a text is words of ASCII with one space between them.
 fn is_plain(text: &str) -> bool {
     let mut before = b' ';
     for byte in text.bytes() {
@@ -178,7 +175,7 @@ fn is_plain(text: &str) -> bool {
     before != b' ' || text.is_empty()
 }
 
-/// `1 agent`, `2 agents`, `3 entries`.
+/// Formats a count with its noun: `1 agent`, `2 agents`, `3 entries`.
 pub fn count(n: usize, noun: &str) -> String {
     match noun.strip_suffix('y') {
         _ if n == 1 => format!("1 {noun}"),
@@ -187,14 +184,14 @@ pub fn count(n: usize, noun: &str) -> String {
     }
 }
 
-/// The candidate nearest to `word`, if it is near enough to be what was meant.
+/// Finds the candidate nearest to `word`, if it is near enough to be a misspelling.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     candidates
         .into_iter()
         .map(|candidate| (distance(&word, &candidate.to_lowercase()), candidate))
         .min_by_key(|(distance, _)| *distance)
-        // Of a word of one letter nothing would be left.
+        // Otherwise a candidate of one letter would match any other letter.
         .filter(|(distance, candidate)| {
             let length = candidate.chars().count();
             *distance * 3 <= length.max(3) && *distance < length
@@ -202,14 +199,14 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// A short stand-in for a long text, the same in every version (FNV-1a). For
-/// file names; nothing that must withstand an adversary.
+/// Hashes bytes, with the same result in every version (FNV-1a). For file names; not for anything
+/// that must withstand an adversary.
 pub fn checksum(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// How many characters are wrong, missing, too many or swapped with their neighbour.
+/// Counts the characters that are wrong, missing, too many or swapped with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let (mut before, mut row): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=b.len()).collect());

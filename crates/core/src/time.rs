@@ -18,33 +18,33 @@ impl Timestamp {
     /// Milliseconds in a day.
     pub const DAY: i64 = 24 * Self::HOUR;
 
-    /// Milliseconds from `earlier` to here; zero when the clock went back.
+    /// Returns the milliseconds since `earlier`; zero if the clock went back.
     pub fn since(self, earlier: Timestamp) -> i64 {
         self.0.saturating_sub(earlier.0).max(0)
     }
 
-    /// So much later.
+    /// Returns the moment `milliseconds` later.
     pub fn plus(self, milliseconds: i64) -> Timestamp {
         Timestamp(self.0.saturating_add(milliseconds))
     }
 
-    /// So much earlier.
+    /// Returns the moment `milliseconds` earlier.
     pub fn minus(self, milliseconds: i64) -> Timestamp {
         Timestamp(self.0.saturating_sub(milliseconds))
     }
 
-    /// The same to the millisecond: `2026-11-15T20:42:43.038Z`.
+    /// Formats the moment in UTC, to the millisecond: `2026-11-15T20:42:43.038Z`.
     pub fn rfc3339(self) -> String {
         let utc = self.utc();
         format!("{}.{:03}Z", utc.trim_end_matches('Z'), self.0.rem_euclid(Self::SECOND))
     }
 
-    /// `2026-11-15T20:42:43Z`.
+    /// Formats the moment in UTC, to the second: `2026-11-15T20:42:43Z`.
     pub fn utc(self) -> String {
         let (days, seconds) = (self.0.div_euclid(Self::DAY), self.0.rem_euclid(Self::DAY) / Self::SECOND);
         let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
-        // Years that begin in March have their odd day at the end; 400 of them are
-        // always as long.
+        // Years that begin in March have their leap day at the end; any 400 of them have the same
+        // length.
         let days = days + 719_468;
         let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
         let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

@@ -1,4 +1,5 @@
-//! A command that may write something, from its call to what is found after it; and one that waits.
+//! Data about commands that may write: the call, the command while it runs, the changes found
+//! after it, and a session that waits.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -8,20 +9,20 @@ use crate::Timestamp;
 use crate::host::Process;
 use crate::presence::SessionId;
 
-/// What must be at a path for a program to write it.
+/// The condition on a path without which a program does not write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Needs {
     #[default]
     Nothing,
-    /// Nothing there: `mkdir`, `cp -n`.
+    /// Nothing is there: `mkdir`, `cp -n`.
     Absent,
-    /// Something there: `rm -r`, `chmod`.
+    /// Something is there: `rm -r`, `chmod`.
     Present,
-    /// Something there that is no directory: `rm`, `sed -i`.
+    /// Something is there that is no directory: `rm`, `sed -i`.
     File,
-    /// Nothing changed in its worktree: `npm version`.
+    /// Nothing is uncommitted in its worktree: `npm version`.
     Clean,
-    /// Its directory, which is not there now: `> deep/file`.
+    /// Its directory is there, which was missing when the command was read: `> deep/file`.
     Directory,
 }
 
@@ -44,44 +45,44 @@ pub struct RunningCommand {
     /// The name of the list of files that others had reserved when it began.
     pub listing: Option<String>,
     pub cwd: PathBuf,
-    /// Its beginning, for those whose files it changes.
+    /// The beginning of its text, for messages to the holders of files that it changes.
     pub text: String,
 }
 
-/// What tells the end of a command, and whether anyone looks then.
+/// The way in which a command ends, and whether its writes are looked for then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandKind {
-    /// Its text tells all it writes: nobody looks.
+    /// Its text tells all it writes: nothing is looked for.
     Known,
-    /// The end of its tool call, or of its turn.
+    /// It ends with its tool call, or with its turn.
     Tool,
-    /// Its CLI at the end of a turn: it outlives its tool call.
+    /// It outlives its tool call; its CLI reports the end, at the end of a turn.
     Background,
-    /// The end of its tool call: turns of the session say nothing of it.
+    /// It ends with its tool call: the session's turns say nothing of a subagent's command.
     Subagent,
 }
 
-/// A session that waits for others to let go.
+/// The wait of a session for others to release their holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     pub since: Timestamp,
-    /// What waits for it.
+    /// The process that waits for the session.
     pub process: Process,
     pub holders: Vec<SessionId>,
-    /// For what, in words.
+    /// The resources it waits for, in words.
     pub what: String,
 }
 
-/// A file that another has reserved and that is not as it was before a command.
+/// A file that another has reserved and that changed while a command ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trespass {
     /// Relative to its worktree.
     pub path: String,
     pub place: PathBuf,
     pub is_gone: bool,
-    /// The holder ran a command at the same time.
+    /// Whether the holder ran a command at the same time, so that the author is unknown.
     pub is_unsure: bool,
-    /// What the holder wrote last can be given back.
+    /// Whether the content that the holder wrote last can be restored.
     pub is_kept: bool,
     pub held: HoldView,
 }

@@ -1,5 +1,4 @@
-//! Errors of the claims room: why a claim, reservation or release was refused, with
-//! hints.
+//! Errors of the claims room: why a claim, reservation, release or restore was refused, with hints.
 
 use thiserror::Error;
 
@@ -11,7 +10,7 @@ use crate::explain::Kind;
 use crate::presence::NotAllowed;
 use crate::text;
 
-/// Why something could not be held or given up.
+/// The reason a verb of the claims room was refused.
 #[derive(Debug, Error)]
 pub enum ClaimError {
     #[error("{}", describe(.0))]
@@ -37,7 +36,7 @@ pub enum ClaimError {
     #[error("{name} waits for what you hold, and you for what it holds")]
     Circle {
         name: String,
-        /// What it waits for.
+        /// The resources that the other agent waits for, in words.
         wants: Option<String>,
     },
     #[error("only its holder and the person can have {path} restored")]

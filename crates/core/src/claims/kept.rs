@@ -1,4 +1,4 @@
-//! A file as its holder wrote it last.
+//! Data about the content that a file's holder wrote last, and about restoring it.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::Timestamp;
 use crate::presence::SessionId;
 use crate::text;
 
-/// Which content a file had when its holder wrote it last, as a note beside the store.
+/// A note beside the store about the content that a file had when its holder wrote it last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptFile {
     pub session: SessionId,
@@ -17,31 +17,32 @@ pub struct KeptFile {
     pub worktree: PathBuf,
     /// Relative to the worktree.
     pub path: String,
-    /// What it is kept under; absent if it is not to be given back.
+    /// The name that the content is kept under; absent if it is not to be restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     #[serde(default)]
     pub is_executable: bool,
 }
 
-/// What becomes of a file that is given back.
+/// The outcome of restoring a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoreOutcome {
     pub at: Timestamp,
     pub path: String,
-    /// Who wrote it.
+    /// The agent that wrote the kept content.
     pub by: String,
     pub kept_at: Timestamp,
-    /// What is there; absent if there is no such file.
+    /// The content before; absent if there was no such file.
     pub before: Option<Vec<u8>>,
     pub after: Vec<u8>,
     pub restored: bool,
-    /// What was there is kept under this name.
+    /// The name that the content before is kept under.
     pub replaced: Option<String>,
 }
 
 impl RestoreOutcome {
-    /// What tells whether the file is still the one that was looked at.
+    /// Returns a checksum of the content before, which tells whether the file is still the one
+    /// that was looked at.
     pub fn state(&self) -> Option<u64> {
         self.before.as_deref().map(text::checksum)
     }

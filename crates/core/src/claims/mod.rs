@@ -1,16 +1,15 @@
 //! The claims room: who works on what, by advisory claims and blocking reservations.
 //!
-//! Both are [`Hold`]s: one resource that one agent holds, from a moment on,
-//! exclusively or shared. A claim tells others; a reservation keeps them from
-//! writing, at the moment they would. An agent that needs what another holds contests
-//! it; a holder that does not answer within the time loses it, one that is gone
-//! holds nothing.
+//! Both are [`Hold`]s: one resource that one agent holds, from a moment on, exclusively or
+//! shared. A claim only informs others; a reservation refuses their writes as they happen. An
+//! agent that needs what another holds contests the hold: if the holder does not answer in time,
+//! it may be taken. A holder that is gone holds nothing.
 //!
-//! What comes with every tool call is not recorded but noted beside the store:
-//! who wrote which file last ([`Touch`]), and which files a session has seen in
-//! which state ([`ReadStamp`]).
+//! Facts that come with every tool call are not recorded but noted beside the store: the last
+//! writer of a file ([`Touch`]), and the state in which a session has seen a file
+//! ([`ReadStamp`]).
 //!
-//! **No two that live hold overlapping resources, unless both share them.**
+//! **No two live agents hold overlapping resources, unless both share them.**
 
 mod command;
 mod error;

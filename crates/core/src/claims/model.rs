@@ -21,7 +21,7 @@ use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::project::ProjectId;
 
-/// What one may hold: paths, or anything that has a name.
+/// A resource that an agent can hold: paths, or anything that has a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resource {
     /// `file:src/auth/`
@@ -33,24 +33,24 @@ pub enum Resource {
 const FILE: &str = "file:";
 
 impl Resource {
-    /// The one that is kept under this spelling.
+    /// Parses the stored spelling of a resource.
     pub fn parse(text: &str) -> Self {
         let pattern = text.strip_prefix(FILE).and_then(|pattern| Pattern::new(pattern).ok());
         pattern.map_or_else(|| Self::Named(text.to_owned()), Self::Paths)
     }
 
-    /// What stands for paths in what was typed, if it does.
+    /// Returns the path in a typed `file:…`.
     pub fn path_in(text: &str) -> Option<&str> {
         text.strip_prefix(FILE)
     }
 
-    /// Whether it means the same on the whole machine, whatever the project.
+    /// Tells whether a name means the same on the whole machine, whatever the project.
     pub fn is_of_the_machine(name: &str) -> bool {
         ["port:", "docker:"].iter().any(|kind| name.starts_with(kind))
     }
 
-    /// Whether what is kept under this spelling may be about the same: a quick look that
-    /// is wrong in one direction only.
+    /// Tells whether a resource with this stored spelling may overlap: a quick check that may
+    /// wrongly say yes, never wrongly no.
     pub fn may_meet(&self, other: &str, case: Case) -> bool {
         match self {
             Self::Paths(pattern) => {
@@ -60,8 +60,8 @@ impl Resource {
         }
     }
 
-    /// The spellings under which what overlaps it may be kept, and what else those begin
-    /// with. Only where case matters.
+    /// Lists where overlapping resources may be stored: exact spellings, and the beginnings of
+    /// all other spellings. Only where case matters.
     pub fn spellings_near(&self) -> (Vec<String>, Vec<String>) {
         let Self::Paths(pattern) = self else { return (vec![self.to_string()], Vec::new()) };
         let of_files = |texts: Vec<String>| texts.iter().map(|text| format!("{FILE}{text}")).collect();
@@ -69,7 +69,7 @@ impl Resource {
         (of_files(above), of_files(beginnings))
     }
 
-    /// The paths it means, if it is about paths.
+    /// Returns the pattern, if the resource is paths.
     pub fn pattern(&self) -> Option<&Pattern> {
         match self {
             Self::Paths(pattern) => Some(pattern),
@@ -77,7 +77,7 @@ impl Resource {
         }
     }
 
-    /// As people read it: a path without its `file:`.
+    /// Formats the resource for people: a path without its `file:`.
     pub fn shown(&self) -> String {
         match self {
             Self::Paths(pattern) => pattern.shown(),
@@ -107,7 +107,7 @@ impl<'de> Deserialize<'de> for Resource {
     }
 }
 
-/// How much a hold asks of others.
+/// The strength of a hold against others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
@@ -115,7 +115,7 @@ pub enum Strength {
     Advisory,
     /// A reservation: others' writes are refused.
     Blocking,
-    /// The person lets everyone write, no matter who holds it.
+    /// An override: the person lets everyone write, no matter who holds the paths.
     Overridden,
 }
 
@@ -132,12 +132,13 @@ pub enum Mode {
 /// One resource that one agent, or the person, holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
-    /// Absent: it means the same on the whole machine, and paths are absolute.
+    /// The project of the resource. Absent: the resource means the same on the whole machine, and
+    /// paths are absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
     pub resource: Resource,
     pub holder: Actor,
-    /// Who that was, in words: `GoldFalcon (claude on feat/auth)`.
+    /// The holder in words: `GoldFalcon (claude on feat/auth)`.
     pub label: String,
     pub strength: Strength,
     pub mode: Mode,
@@ -146,35 +147,35 @@ pub struct Hold {
     pub since: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// For how long it was asked for, in milliseconds: it goes on for that long while its holder
-    /// works on it.
+    /// The duration that was asked for, in milliseconds; it begins again while the holder works
+    /// on the paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<i64>,
-    /// The machine that its holder works on, and the worktree there.
+    /// The machine that its holder works on; `worktree` is there.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub machine: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<PathBuf>,
-    /// Grows with every new holder: its number among the reservations of its project.
+    /// The number of the grant within its project, which grows with every new holder.
     #[serde(default)]
     pub generation: Number,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contest: Option<Contest>,
 }
 
-/// Someone else needs it.
+/// A request of another to give a hold up, with a deadline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contest {
     pub by: Actor,
     pub label: String,
     pub at: Timestamp,
-    /// From then on it may be taken.
+    /// The deadline, from which on the hold may be taken.
     pub until: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Which hold.
+/// The key of a hold.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct HoldKey {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,18 +185,19 @@ pub struct HoldKey {
 }
 
 impl Hold {
-    /// What tells it from other holds.
+    /// Returns the key, which tells the hold from other holds.
     pub fn key(&self) -> HoldKey {
         let Self { project, resource, holder, .. } = self.clone();
         HoldKey { project, resource, holder }
     }
 }
 
-/// A change of what is held.
+/// A change of holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimChange {
-    /// Granted, or renewed on other terms. Generation 0 is the number that it is given.
+    /// A hold was granted, or renewed on other terms. Generation 0 stands for the number that
+    /// this change is given.
     Held(Box<Hold>),
     Contested {
         #[serde(flatten)]
@@ -210,7 +212,7 @@ pub enum ClaimChange {
 }
 
 impl ClaimChange {
-    /// Who or what it changes.
+    /// Lists the subject of the change: the hold.
     pub(crate) fn about(&self) -> Vec<String> {
         let project = match self {
             Self::Held(hold) => &hold.project,
@@ -220,7 +222,7 @@ impl ClaimChange {
         vec![format!("hold:{project}:{}", self.resource())]
     }
 
-    /// What it is about.
+    /// Returns the resource that the change is about.
     pub fn resource(&self) -> &Resource {
         match self {
             Self::Held(hold) => &hold.resource,
@@ -229,23 +231,23 @@ impl ClaimChange {
     }
 }
 
-/// How a hold came to its end.
+/// The reason a hold ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {
-    /// By its holder, or by the person.
+    /// Released by its holder.
     Asked,
     /// Its holder's session ended, or its process.
     HolderGone,
     /// Its time was up.
     Expired,
-    /// Contested for long enough.
+    /// Taken from its holder, after an unanswered contest or by the person.
     Forced,
-    /// Taken over by the session that has taken its holder's place.
+    /// Taken over by the session that succeeds its holder.
     TakenOver,
 }
 
-/// What to hold, all of it or nothing.
+/// A request to hold resources, all of them or none.
 #[derive(Clone, Debug)]
 pub struct HoldRequest {
     pub caller: CallerFacts,
@@ -254,30 +256,30 @@ pub struct HoldRequest {
     pub strength: Strength,
     pub mode: Mode,
     pub reason: Option<String>,
-    /// Milliseconds.
+    /// The duration in milliseconds.
     pub ttl: Option<i64>,
 }
 
-/// What was granted.
+/// The holds that were granted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HoldOutcome {
     pub holds: Vec<Hold>,
-    /// What of it the person lets everyone write for a while.
+    /// Overrides by which the person lets everyone write paths of these holds for a while.
     pub overrides: Vec<Hold>,
 }
 
-/// Which holds to release.
+/// A request to release holds.
 #[derive(Clone, Debug)]
 pub struct ReleaseRequest {
     pub caller: CallerFacts,
     pub cwd: PathBuf,
     pub what: ReleaseTarget,
     pub strength: Option<Strength>,
-    /// Also another's, where that may be.
+    /// Whether to release others' holds too, where that is allowed.
     pub force: bool,
 }
 
-/// Which holds to give up.
+/// The holds to release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReleaseTarget {
     These(Vec<String>),
@@ -285,35 +287,35 @@ pub enum ReleaseTarget {
     Mine,
 }
 
-/// What was given up.
+/// The holds that were released.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReleaseOutcome {
     pub released: Vec<Hold>,
 }
 
-/// A hold as it is seen now.
+/// A hold as the caller sees it now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HoldView {
     #[serde(flatten)]
     pub hold: Hold,
-    /// What its holder is called now.
+    /// The present name of its holder.
     pub name: String,
-    /// What its holder works on.
+    /// The task that its holder works on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub yours: bool,
 }
 
-/// What is held, as the caller sees it.
+/// The holds and the latest edits, as the caller sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HoldsOutcome {
     pub at: Timestamp,
     pub holds: Vec<HoldView>,
-    /// Who changed what lately, and may not be done with it.
+    /// The latest edits, whose authors may not be done.
     pub touched: Vec<TouchView>,
 }
 
-/// How much is held in a project.
+/// The number of holds, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HeldSummary {
     pub count: usize,
@@ -325,110 +327,111 @@ pub struct HeldSummary {
 pub struct Target {
     pub path: PathBuf,
     pub extent: Extent,
-    /// What writes: `sed`, `git add`; nothing for a tool of the agent's own.
+    /// The program that writes: `sed`, `git add`; empty for a tool of the agent's own.
     pub by: String,
-    /// A link at the end of the path is itself meant, as `rm` does.
+    /// Whether a link at the end of the path is itself written, as by `rm`.
     pub is_entry: bool,
-    /// What must be there for it to write.
+    /// The condition on the path without which the program does not write.
     pub needs: Needs,
-    /// For [`Extent::Commits`]: what `git diff` is to be asked for.
+    /// The arguments of `git diff` that select commits: for [`Extent::Commits`], and for paths
+    /// that are written only where commits differ.
     pub range: Vec<String>,
 }
 
-/// How far a write reaches.
+/// The extent of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     File,
-    /// That file, or everything below that directory.
+    /// The file, or everything below the directory.
     Tree,
     Glob,
-    /// Whatever is uncommitted in that worktree.
+    /// All that is uncommitted in the worktree.
     Changes,
-    /// Any file of that worktree.
+    /// Any file of the worktree.
     Worktree,
-    /// What differs between commits.
+    /// The files that differ between commits.
     Commits,
 }
 
 /// A write that someone else's hold is in the way of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// The path as the caller would write it.
+    /// The path, relative to its worktree.
     pub path: String,
-    /// The same, wherever one is.
+    /// The path, absolute.
     pub place: PathBuf,
     pub extent: Extent,
     pub by: String,
     pub held: HoldView,
-    /// What its holder does, and since when; nothing for the person.
+    /// The holder's status and when it was last active; `None` for the person.
     pub state: Option<(Status, Timestamp)>,
 }
 
-/// What is to become of a write.
+/// The guard's decision about a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Free,
-    /// It goes on, and the agent is told.
+    /// The write goes on, and the agent gets this text.
     Warned(String),
     Denied(String),
 }
 
-/// A command as it would be judged now.
+/// The judgement of a command, if it ran now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CommandView {
     pub verdict: &'static str,
     /// The files it would write, as far as its text tells.
     pub writes: Vec<String>,
-    /// Who is in its way, in words.
+    /// The holders in its way, in words.
     pub reasons: Vec<String>,
 }
 
-/// What is to be read-only while a command runs.
+/// The paths to make read-only while a command runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShieldOutcome {
-    /// Files and directories that are there.
+    /// Existing files and directories.
     pub paths: Vec<PathBuf>,
-    /// There are more than can be: none is.
+    /// Whether there are too many, so that none is made read-only.
     pub is_too_many: bool,
 }
 
-/// What is to become of a commit.
+/// The decision about a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitOutcome {
     pub is_refused: bool,
     pub told: Vec<String>,
 }
 
-/// Two agents in different worktrees whose work will meet.
+/// Two agents in different worktrees whose work will collide when it is merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Overlap {
     pub agents: [Agent; 2],
-    /// What both have written lately.
+    /// The files that both have written lately.
     pub files: Vec<String>,
-    /// What conflicts between what they have committed.
+    /// The files that conflict between their commits.
     pub conflicts: Vec<String>,
 }
 
-/// Why a path may be written or not.
+/// The reasons a path may be written or not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PathOutcome {
     pub at: Timestamp,
     pub path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// Whether another keeps it from being written.
+    /// Whether another's reservation is in the way.
     pub reserved: bool,
     /// Whether the caller may write it now.
     pub writable: bool,
     pub enforcement: &'static str,
     pub holds: Vec<HoldView>,
-    /// By whose word it may be written in spite of them, and until when.
+    /// The time until which the person lets everyone write it in spite of the holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overridden_until: Option<Timestamp>,
     pub touched: Vec<TouchView>,
 }
 
-/// A path that a session has written, as a note beside the store.
+/// A note beside the store that a session has written a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {
     pub session: SessionId,
@@ -438,16 +441,16 @@ pub struct Touch {
     pub path: String,
 }
 
-/// What follows from files that were written.
+/// The results of noting written files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WroteOutcome {
-    /// Where they really are.
+    /// The real paths of the files.
     pub places: Vec<PathBuf>,
-    /// What there is to say of others who write the same elsewhere.
+    /// A text for the session about others who write the same files in other worktrees.
     pub told: Option<String>,
 }
 
-/// A touch, and whose it was.
+/// A touch, with the name of its agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TouchView {
     #[serde(flatten)]
@@ -456,7 +459,7 @@ pub struct TouchView {
     pub yours: bool,
 }
 
-/// A file as a session has seen it last.
+/// A file in the state in which a session has seen it last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadStamp {
     pub path: PathBuf,
@@ -464,7 +467,7 @@ pub struct ReadStamp {
     pub stamp: Stamp,
 }
 
-/// What tells one state of a file from another; absent files have none.
+/// The change time and size of a file, which tell its states apart; both are zero for an absent file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// Nanoseconds since the epoch.
@@ -472,14 +475,14 @@ pub struct Stamp {
     pub size: u64,
 }
 
-/// What hooks read instead of the store: every hold on paths that others must know. It may
-/// say too much, never too little.
+/// The published holds on paths that others must know, which hooks read instead of the store.
+/// They may say too much, never too little.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// Repositories on this machine, and whose they are.
+    /// Repositories on this machine, with their projects.
     pub repositories: Vec<(PathBuf, ProjectId)>,
     pub holds: Vec<PublishedHold>,
-    /// Something could not be read: the store must be asked.
+    /// Whether something could not be read or is outdated, so that the store must be asked.
     pub is_partial: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Notes of the claims room in the side files: which session wrote which file last, and
-//! which files each session has read, was told of, or runs a command over. **What is
-//! lost here is a hint that is not given.**
+//! Notes of the claims room in the side files: the last writer of each file, and for each session
+//! the files it has read, the notices it was given, its running commands and its wait. **A lost
+//! note is a hint that is not given.**
 
 use std::path::Path;
 
@@ -24,51 +24,52 @@ use crate::side_files::WRITERS;
 use crate::side_files::path_key;
 use crate::text;
 
-/// What [`HOLDER`] says.
+/// The value of the field [`HOLDER`].
 const IS_HOLDER: &str = "h";
 
 impl dyn SideFiles + '_ {
-    /// A session has written a path.
+    /// Notes that a session has written a path.
     pub fn touch(&self, touch: &Touch) -> Result<(), StoreError> {
         let note = serde_json::to_string(touch).unwrap_or_default();
         self.set_slot(WRITERS, &path_key(&touch.worktree.join(&touch.path)), &note)
     }
 
-    /// Who wrote the file last that is really there.
+    /// Returns the last write of a file; `path` is its real path.
     pub fn touched(&self, path: &Path) -> Option<Touch> {
         let touch: Touch = serde_json::from_str(&self.slot(WRITERS, &path_key(path))?).ok()?;
         (touch.worktree.join(&touch.path) == path).then_some(touch)
     }
 
-    /// Notes which content a file had when its holder wrote it last. Where it cannot be, there is
-    /// nothing to give back.
+    /// Notes the content that a file had when its holder wrote it last. If that fails, there is
+    /// nothing to restore.
     pub fn note_kept(&self, kept: &KeptFile) {
         let note = serde_json::to_string(kept).unwrap_or_default();
         let _ = self.set_slot(KEPT, &path_key(&kept.worktree.join(&kept.path)), &note);
     }
 
-    /// What was noted so of the file that is really there.
+    /// Returns the note about the content that a file's holder wrote last; `path` is its real path.
     pub fn kept_file(&self, path: &Path) -> Option<KeptFile> {
         let kept: KeptFile = serde_json::from_str(&self.slot(KEPT, &path_key(path))?).ok()?;
         (kept.worktree.join(&kept.path) == path).then_some(kept)
     }
 
-    /// A session has reserved paths. It stays one that has: most never do.
+    /// Notes that a session has reserved paths. The mark is never cleared: most sessions never
+    /// reserve any.
     pub fn note_holder(&self, session: &SessionId) -> Result<(), StoreError> {
         if !self.set_fields(session, &[(HOLDER, IS_HOLDER)])? {
-            // It has not begun; whether it has mail is looked up.
+            // The session has not begun; its mail is unknown, so it will be looked up.
             self.make_session(session, &[(MAIL, UNKNOWN_MAIL), (NOW, NOT_BEGUN), (HOLDER, IS_HOLDER)])?;
             self.set_fields(session, &[(HOLDER, IS_HOLDER)])?;
         }
         Ok(())
     }
 
-    /// Whether a session has ever reserved paths.
+    /// Tells whether a session has ever reserved paths.
     pub fn is_holder(&self, session: &SessionId) -> bool {
         matches!(self.state(session), Ok(Some(state)) if state.get(HOLDER) == IS_HOLDER)
     }
 
-    /// Everything written since then.
+    /// Returns the last writes of all files since then.
     pub fn all_touched(&self, since: Timestamp) -> Vec<Touch> {
         let mut touches: Vec<Touch> = Vec::new();
         self.each_slot(WRITERS, &mut |_, note| touches.extend(serde_json::from_str::<Touch>(note)));
@@ -76,17 +77,17 @@ impl dyn SideFiles + '_ {
         touches
     }
 
-    /// The files a session has seen last, newest first.
+    /// Returns the files that a session has seen last, newest first.
     pub fn read_stamps(&self, session: &SessionId) -> Vec<ReadStamp> {
         self.read_log(session).seen()
     }
 
-    /// A session has seen files.
+    /// Notes that a session has seen files.
     pub fn note_read(&self, session: &SessionId, read_stamps: &[ReadStamp]) -> Result<(), StoreError> {
         read_stamps.iter().try_for_each(|sight| self.add(session, &Line::Seen(sight.clone())))
     }
 
-    /// Keeps something to say to a session for its next prompt, after what is kept already.
+    /// Adds a text to those that a session is given with its next prompt.
     pub fn keep_for_later(&self, session: &SessionId, text: &str) {
         let text = match self.read_log(session).later() {
             Some(kept) => format!("{kept}\n\n{text}"),
@@ -95,19 +96,19 @@ impl dyn SideFiles + '_ {
         let _ = self.add(session, &Line::Later(text));
     }
 
-    /// What was kept for it, once.
+    /// Takes the texts that were kept for a session's next prompt.
     pub fn take_kept(&self, session: &SessionId) -> Option<String> {
         let text = self.read_log(session).later()?;
         self.add(session, &Line::Later(String::new())).ok()?;
         Some(text)
     }
 
-    /// Whether a session was told this.
+    /// Tells whether a session was given this notice.
     pub fn was_notified(&self, session: &SessionId, what: &str) -> bool {
         self.read_log(session).has(&Line::Told(checksum(what)))
     }
 
-    /// The same; and from now on it was.
+    /// Tells whether a session was given this notice, and notes that it is given now.
     pub fn notified_before(&self, session: &SessionId, what: &str) -> bool {
         let was_notified = self.was_notified(session, what);
         if !was_notified {
@@ -116,7 +117,7 @@ impl dyn SideFiles + '_ {
         was_notified
     }
 
-    /// A session waits for others; or no more.
+    /// Notes that a session waits for others, or with `None` that it no longer does.
     pub fn note_waiting(&self, session: &SessionId, waiting: Option<&Waiting>) -> Result<(), StoreError> {
         if self.waiting(session).as_ref() == waiting {
             return Ok(());
@@ -124,41 +125,41 @@ impl dyn SideFiles + '_ {
         self.add(session, &Line::Waits(waiting.cloned()))
     }
 
-    /// For whom a session waits, as far as it was noted.
+    /// Returns the holders that a session waits for, as far as noted.
     pub fn waiting(&self, session: &SessionId) -> Option<Waiting> {
         self.read_log(session).waiting()
     }
 
-    /// Whether the last command that ran behind the shield had too many reservations in
-    /// its way; said once.
+    /// Tells whether the last command behind the shield met too many reservations; `None` if that
+    /// was asked before.
     pub fn take_shielded(&self, session: &SessionId) -> Option<bool> {
         let is_too_many = self.read_log(session).shielded()?;
         let _ = self.add(session, &Line::ShieldTold);
         Some(is_too_many)
     }
 
-    /// A command of a session has begun; or goes on in another way.
+    /// Notes that a command of a session has begun, or goes on as another kind of command.
     pub fn begin(&self, session: &SessionId, command: RunningCommand) -> Result<(), StoreError> {
         self.add(session, &Line::Begun(command))
     }
 
-    /// The commands of a session that have begun and not ended.
+    /// Returns the commands of a session that have begun and not ended.
     pub fn running(&self, session: &SessionId) -> Vec<RunningCommand> {
         self.read_log(session).running().into_values().collect()
     }
 
-    /// One of them has ended.
+    /// Notes that a command of a session has ended.
     pub fn end(&self, session: &SessionId, command: &RunningCommand, at: Timestamp) {
         let _ = self.add(session, &Line::Ended(command.call, at, command.at));
     }
 
-    /// Whether a session ran a command at any moment between these.
+    /// Tells whether a session ran a command at any moment between `from` and `to`.
     pub fn ran_between(&self, session: &SessionId, from: Timestamp, to: Timestamp) -> bool {
         self.read_log(session).ran_between(from, to)
     }
 }
 
-/// How notes call something.
+/// Returns the checksum by which notes refer to a text.
 pub(super) fn checksum(text: &str) -> u64 {
     text::checksum(text.as_bytes())
 }

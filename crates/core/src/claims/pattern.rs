@@ -3,22 +3,22 @@
 //!
 //! A pattern is a directory (`src/auth/`, everything below it), a file
 //! (`config.yaml`) or a glob (`src/**/*.rs`), relative to the worktree's root.
-//! Matching a path is overlapping with the pattern that means that path alone,
-//! so **what overlaps and what matches can never disagree**. No library decides
-//! whether two globs can meet, and compiling hundreds of them for one look
-//! would cost more than the whole hook; hence this one.
+//! A pattern matches a path if it overlaps the pattern that means that path alone, so **overlaps
+//! and matches can never disagree**. No library decides whether two globs can overlap, and
+//! compiling hundreds of them for one check would cost more than the whole hook; hence this
+//! implementation.
 
 use serde::Deserialize;
 use serde::Serialize;
 use thiserror::Error;
 
-/// More than anyone types; what is longer is refused, so that deciding stays
-/// cheap.
+/// Longest pattern, in characters: more than anyone types. Longer ones are refused, so that
+/// deciding stays cheap.
 const LONGEST: usize = 1_024;
 const MOST_PARTS: usize = 64;
 const MOST_ALTERNATIVES: usize = 64;
 
-/// What does not stand for itself.
+/// Characters that do not stand for themselves.
 const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// A pattern in its one spelling.
@@ -26,7 +26,7 @@ const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 #[serde(transparent)]
 pub struct Pattern(String);
 
-/// Why a text is no pattern.
+/// The reason a text is no pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatternError {
@@ -42,7 +42,7 @@ pub enum PatternError {
     Unclosed { pattern: String },
 }
 
-/// Whether a `[` begins no set of characters; a `\\` takes its meaning away.
+/// Tells whether a `[` begins no set of characters; a `\\` before it takes its meaning away.
 fn has_open_bracket(text: &str) -> bool {
     let mut left = text.chars();
     while let Some(c) = left.next() {
@@ -56,7 +56,7 @@ fn has_open_bracket(text: &str) -> bool {
 }
 
 impl Pattern {
-    /// Reads a pattern that is relative to the root already.
+    /// Parses a pattern that is relative to the root already.
     pub fn new(text: &str) -> Result<Self, PatternError> {
         if text.is_empty() {
             return Err(PatternError::Empty);
@@ -78,22 +78,22 @@ impl Pattern {
         Ok(Self(text.to_owned()))
     }
 
-    /// That file and nothing else, whatever characters are in its name.
+    /// Makes the pattern of one file, whatever characters are in its name.
     pub fn file(path: &str) -> Self {
         Self(escape(path.trim_end_matches('/')))
     }
 
-    /// Everything below that directory, and itself; the empty one is the root.
+    /// Makes the pattern of a directory and everything below it; an empty path is the root.
     pub fn tree(path: &str) -> Self {
         Self(if path.is_empty() { "**".to_owned() } else { escape(path.trim_end_matches('/')) + "/" })
     }
 
-    /// The pattern as it is written.
+    /// Returns the pattern as it is written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// As people write it: no backslash where there is nothing to tell apart.
+    /// Formats the pattern as people write it: without backslashes, if it is no glob.
     pub fn shown(&self) -> String {
         match self.0.as_str() {
             "**" => "./".to_owned(),
@@ -102,26 +102,26 @@ impl Pattern {
         }
     }
 
-    /// The one file it means, if it is that.
+    /// Returns the path, if the pattern means one file.
     pub fn literal(&self) -> Option<String> {
         (!is_glob(&self.0) && !self.0.ends_with('/')).then(|| unescape(&self.0))
     }
 
-    /// The directory that it means with all that is below, if it is that.
+    /// Returns the directory, if the pattern means one with everything below it.
     pub fn directory(&self) -> Option<String> {
         let directory = self.0.strip_suffix("**").unwrap_or(&self.0);
         let is_whole = directory.is_empty() || directory.ends_with('/');
         (is_whole && !is_glob(directory)).then(|| unescape(directory.trim_end_matches('/')))
     }
 
-    /// What it is found by: the one file or directory that it means, or else the
-    /// directory above all that it means.
+    /// Returns the path that its published line is found by: the one file or directory that it
+    /// means, else the directory above all that it means.
     pub fn place(&self) -> String {
         self.literal().unwrap_or_else(|| self.stem())
     }
 
-    /// How many levels below its stem what it means can be; without an end for
-    /// directories and `**`.
+    /// Returns how many levels below its stem a match can be; `None` (any number) for
+    /// directories, `**` and braces.
     pub fn depth(&self) -> Option<usize> {
         let parts = self.0.split('/').count();
         let stem = self.0.split('/').take(parts - 1).take_while(|part| !is_glob(part)).count();
@@ -130,22 +130,22 @@ impl Pattern {
         (!is_endless).then(|| parts - stem)
     }
 
-    /// The directory above all that it means.
+    /// Returns the directory above all that the pattern means.
     pub fn stem(&self) -> String {
         let parts: Vec<&str> = self.0.split('/').collect();
         let plain = parts.iter().take(parts.len() - 1).take_while(|part| !is_glob(part));
         plain.map(|part| unescape(part)).collect::<Vec<_>>().join("/")
     }
 
-    /// Whether a pattern in this spelling may mean a path that this one means
-    /// too: a quick look that is wrong in one direction only.
+    /// Tells whether a pattern with this spelling may overlap: a quick check that may wrongly say
+    /// yes, never wrongly no.
     pub fn may_meet(&self, other: &str, case: Case) -> bool {
         case == Case::Ignored || begin_alike(&self.0, other)
     }
 
-    /// The spellings of directories that hold all it means, and what all other patterns
-    /// begin with that overlap it: among thousands they are found by that. Only where
-    /// case matters.
+    /// Lists where overlapping patterns are found among thousands: the spellings of directories
+    /// above all that this one means, and the beginnings of all other overlapping patterns. Only
+    /// where case matters.
     pub fn near(&self) -> (Vec<String>, Vec<String>) {
         let beginning = plain_beginning(&self.0).trim_end_matches('/');
         let (mut above, mut beginnings) = (Vec::new(), vec![beginning.to_owned()]);
@@ -158,8 +158,8 @@ impl Pattern {
         (above, beginnings)
     }
 
-    /// Whether everything that the other means is meant by this one too. Where
-    /// that is hard to tell, it is not.
+    /// Tells whether this pattern means everything that the other means. Says no where that is
+    /// hard to tell.
     pub fn covers(&self, other: &Self, case: Case) -> bool {
         let (one, two) = (self.folded(case), other.folded(case));
         if one == two || one == "**" || other.literal().is_some() {
@@ -168,7 +168,7 @@ impl Pattern {
         !is_glob(&one) && one.ends_with('/') && two.starts_with(one.as_ref())
     }
 
-    /// Whether any path is meant by both.
+    /// Tells whether both patterns mean a common path.
     pub fn overlaps(&self, other: &Self, case: Case) -> bool {
         let (one, two) = (self.folded(case), other.folded(case));
         if !begin_alike(&one, &two) {
@@ -196,8 +196,8 @@ pub enum Case {
     Ignored,
 }
 
-/// Whether what both begin with, before anything that stands for more, allows
-/// that they meet. It sifts out nearly all of hundreds without compiling any.
+/// Tells whether the beginnings of both, before any special character, allow an overlap. This
+/// rules out nearly all of hundreds without compiling any.
 fn begin_alike(one: &str, two: &str) -> bool {
     let (one, two) = (plain_beginning(one), plain_beginning(two));
     let (one, two) = (one.trim_end_matches('/'), two.trim_end_matches('/'));
@@ -208,7 +208,7 @@ fn plain_beginning(text: &str) -> &str {
     &text[..text.find(SPECIAL).unwrap_or(text.len())]
 }
 
-/// A directory or a file against another: no glob in either.
+/// Tells whether two patterns overlap, neither of which is a glob.
 fn plainly_overlap(one: &str, two: &str) -> bool {
     let holds = |dir: &str, path: &str| {
         let dir = dir.strip_suffix('/');
@@ -229,11 +229,11 @@ enum Part {
 enum Token {
     /// `*`: any number of characters, also none.
     Star,
-    /// One of these, as ranges.
+    /// One character of these ranges.
     One(Vec<(char, char)>),
 }
 
-/// Compiles a pattern that was accepted; one for each alternative.
+/// Compiles a valid pattern: a list of parts for each alternative of its braces.
 fn compile(pattern: &str) -> Vec<Vec<Part>> {
     let compile_one = |text: String| {
         let is_dir = text.ends_with('/');
@@ -274,8 +274,8 @@ fn tokens(part: &str) -> Vec<Token> {
     tokens
 }
 
-/// `a-z_]` after a `[`: what it allows, and how long it is. One that is not
-/// closed is no class.
+/// Parses a class of characters after its `[`, such as `a-z_]`: its ranges and its length. `None`
+/// if it is not closed.
 fn class(chars: &[char]) -> Option<(Vec<(char, char)>, usize)> {
     let is_negated = matches!(chars.first(), Some('!' | '^'));
     let mut at = usize::from(is_negated);
@@ -315,7 +315,7 @@ fn complement(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
     free
 }
 
-/// Whether some path is meant by both.
+/// Tells whether some path is meant by both.
 fn parts_meet(one: &[Part], two: &[Part]) -> bool {
     meet(
         one,
@@ -338,10 +338,9 @@ fn parts_meet(one: &[Part], two: &[Part]) -> bool {
     )
 }
 
-/// Whether two sequences, in which some items stand for any number of items,
-/// can be the same one.
+/// Tells whether two sequences, in which some items stand for any number of items, can be the same.
 fn meet<T>(one: &[T], two: &[T], is_any: impl Fn(&T) -> bool, same: impl Fn(&T, &T) -> bool) -> bool {
-    // Whether the rests from here on can be the same, from the end backwards.
+    // From the end backwards: whether the rests of both sequences can be the same.
     let mut below = vec![false; two.len() + 1];
     for at in (0..=one.len()).rev() {
         let mut row = vec![false; two.len() + 1];
@@ -360,7 +359,7 @@ fn meet<T>(one: &[T], two: &[T], is_any: impl Fn(&T) -> bool, same: impl Fn(&T, 
     below[0]
 }
 
-/// The texts that the braces in it stand for; `None` for too many.
+/// Expands the braces in a text; `None` for too many alternatives.
 fn alternatives(text: &str) -> Option<Vec<String>> {
     let mut open = vec![text.to_owned()];
     let mut done = Vec::new();
@@ -378,7 +377,7 @@ fn alternatives(text: &str) -> Option<Vec<String>> {
     Some(done)
 }
 
-/// The first `{a,b}`, and what is around it.
+/// Splits a text at its first `{a,b}`: the text before, the choices, the text after.
 fn split_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     let (mut start, mut depth, mut cuts) = (0, 0, Vec::new());
     let mut is_escaped = false;
@@ -409,7 +408,7 @@ fn split_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     None
 }
 
-/// Whether anything in it stands for more than itself.
+/// Tells whether any character of a text stands for more than itself.
 pub(super) fn is_glob(text: &str) -> bool {
     let mut is_escaped = false;
     text.chars().any(|character| {

@@ -23,29 +23,29 @@ use crate::side_files::SideFiles;
 use crate::side_files::escaped;
 use crate::side_files::unescaped;
 
-/// How the line of a repository begins.
+/// The beginning of a repository's line.
 pub const REPOSITORY: &str = "in\t";
-/// How the line of a hold begins.
+/// The beginning of a hold's line.
 pub const HOLD: &str = "by\t";
 
 const ADVISORY: &str = "claimed";
 const SHARED: &str = "shared";
 
 impl dyn SideFiles + '_ {
-    /// Whether anyone holds any paths in a way that others must know.
+    /// Tells whether anyone holds paths in a way that others must know; says yes if in doubt.
     pub fn is_anything_held(&self) -> bool {
         !self.is_current() || self.published(HOLD, 1).is_none_or(|holds| !holds.is_empty())
     }
 
-    /// Whether a repository is published, of whichever project.
+    /// Tells whether a repository is published, of whichever project.
     pub fn is_known(&self, repository: &Path) -> bool {
         let ending = format!("\t{}", escaped(&repository.to_string_lossy()));
         let lines = self.published(REPOSITORY, usize::MAX).unwrap_or_default();
         lines.iter().any(|line| line.trim_end_matches('\n').ends_with(&ending))
     }
 
-    /// What is held near these paths. There may be thousands of holds: the others are
-    /// never looked at.
+    /// Finds the published holds that may overlap these paths. There may be thousands of holds:
+    /// the others are never read.
     pub fn held_near(&self, paths: &[Pattern], case: Case) -> Held {
         let (lines, is_whole) = self.lines_near(paths);
         let mut held = Held { is_partial: !is_whole || !self.is_current(), ..Held::default() };
@@ -70,8 +70,8 @@ impl dyn SideFiles + '_ {
         held
     }
 
-    /// The lines about these paths, all that is above them, and all that is below those
-    /// that mean more than one file; and whether that is all.
+    /// Finds the lines about these paths, about all directories above them, and about everything
+    /// below the paths that mean more than one file; also tells whether those are all.
     fn lines_near(&self, paths: &[Pattern]) -> (BTreeSet<String>, bool) {
         let (mut found, mut is_whole) = (BTreeSet::new(), true);
         let mut look = |beginning: &str| match self.published(beginning, usize::MAX) {
@@ -91,7 +91,7 @@ impl dyn SideFiles + '_ {
     }
 }
 
-/// The hold of a line.
+/// Parses the line of a hold.
 pub(super) fn read_hold(line: &str) -> Option<PublishedHold> {
     let cells: Vec<&str> = line.strip_prefix(HOLD)?.split('\t').collect();
     let [_, strength, holder, label, until, project, pattern] = cells[..] else { return None };
@@ -107,8 +107,8 @@ pub(super) fn read_hold(line: &str) -> Option<PublishedHold> {
     })
 }
 
-/// The line of a hold. A claim that is shared is in nobody's way; nor is what is not
-/// about paths.
+/// Renders the line of a hold; `None` if it is in nobody's way: a shared claim, an override, or
+/// no hold on paths.
 pub fn hold_line(hold: &Hold) -> Option<String> {
     let pattern = hold.resource.pattern()?;
     let strength = match (hold.strength, hold.mode) {
@@ -124,7 +124,7 @@ pub fn hold_line(hold: &Hold) -> Option<String> {
     Some(format!("{HOLD}{}\n", cells.map(escaped).join("\t")))
 }
 
-/// The line of a repository.
+/// Renders the line of a repository.
 pub fn repository_line(project: &str, repository: &str) -> String {
     format!("{REPOSITORY}{}\t{}\n", escaped(project), escaped(repository))
 }

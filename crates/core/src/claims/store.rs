@@ -1,4 +1,4 @@
-//! The port of the claims room: what an engine must store of holds and find again.
+//! The port of the claims room: the holds that an engine stores and finds.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,25 @@ use crate::project::ProjectId;
 
 /// The reads that claims need.
 pub trait ClaimStore {
-    /// All that is held in a project, and on the whole machine.
+    /// Reads all holds in a project and on the whole machine.
     fn holds(&self, project: Option<&ProjectId>) -> Result<Vec<Hold>, StoreError>;
 
-    /// Those on these very resources, and what the person has overridden.
+    /// Reads the holds on exactly these resources, and all overrides.
     fn holds_on(&self, resources: &[Resource]) -> Result<Vec<Hold>, StoreError>;
 
-    /// Those that may be about any of these resources, and what the person has
-    /// overridden.
+    /// Reads the holds that may overlap any of these resources, and all overrides.
     fn holds_near(&self, resources: &[Resource], case: Case) -> Result<Vec<Hold>, StoreError>;
 
-    /// Those that one has.
+    /// Reads the holds of one holder.
     fn holds_of(&self, holder: &Actor) -> Result<Vec<Hold>, StoreError>;
 
-    /// Who has any, and whether somebody contests one of them.
+    /// Lists everyone with a hold, and whether one of their holds is contested.
     fn holders(&self) -> Result<BTreeMap<Actor, bool>, StoreError>;
 
-    /// How many each has in a project and on the whole machine that are not over.
+    /// Counts, for each holder, the holds in a project and on the whole machine whose time is not up.
     fn hold_counts(&self, project: &ProjectId, now: Timestamp) -> Result<Vec<(Actor, usize)>, StoreError>;
 
-    /// The first of them that these hold.
+    /// Reads the first of the holds that [`ClaimStore::hold_counts`] counts for these holders.
     fn first_holds(
         &self,
         project: &ProjectId,
@@ -40,6 +39,6 @@ pub trait ClaimStore {
         most: usize,
     ) -> Result<Vec<Hold>, StoreError>;
 
-    /// All that is held anywhere.
+    /// Reads all holds of all projects.
     fn all_holds(&self) -> Result<Vec<Hold>, StoreError>;
 }

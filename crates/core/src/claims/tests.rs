@@ -73,7 +73,7 @@ fn the_stem_is_above_everything_that_is_meant() {
     }
 }
 
-/// Every path of up to three parts over a small alphabet.
+/// Lists every path of up to three parts over a small alphabet.
 fn all_paths() -> Vec<String> {
     let parts = ["a", "b", "ab", "ba", "abc", "c"];
     let mut paths: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
@@ -115,7 +115,7 @@ proptest! {
         prop_assert!(a.overlaps(&a, Case::Matters));
     }
 
-    /// What overlaps is among what is found by how it is spelt, once.
+    /// Each pattern that overlaps is found by its spelling, and only once.
     #[test]
     fn what_overlaps_is_near(one in patterns(), two in patterns()) {
         let (a, b) = (Pattern::new(&one).unwrap(), Pattern::new(&two).unwrap());
@@ -126,7 +126,7 @@ proptest! {
         prop_assert!(found == 1 || !a.overlaps(&b, Case::Matters), "{} does not find {}", one, two);
     }
 
-    /// Where neither has a wildcard for parts, three parts are enough to meet.
+    /// Without a wildcard for parts, paths of three parts are enough to decide.
     #[test]
     fn overlap_is_never_invented(one in "[abc*?]{1,2}(/[abc*?]{1,2}){0,2}", two in "[abc*?]{1,2}(/[abc*?]{1,2}){0,2}") {
         prop_assume!(!one.contains("**") && !two.contains("**"));
@@ -134,7 +134,7 @@ proptest! {
         let alphabet: Vec<String> = ["a", "b", "c"].iter().flat_map(|x| {
             ["", "a", "b", "c"].iter().flat_map(move |y| ["", "a", "b", "c"].iter().map(move |z| format!("{x}{y}{z}")))
         }).collect();
-        // Part by part: some text must be meant by both.
+        // Part by part: some text must match both.
         let parts: Vec<(&str, &str)> = one.split('/').zip(two.split('/')).collect();
         let meet = one.split('/').count() == two.split('/').count()
             && parts.iter().all(|(x, y)| alphabet.iter().any(|text| matches(x, text) && matches(y, text)));

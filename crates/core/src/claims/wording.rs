@@ -1,6 +1,6 @@
-//! The texts that an agent reads about others' holds: refusals, warnings and notices,
-//! each with what to do next. Names of files are others' words: they are shown on one
-//! line and quoted for the shell.
+//! The texts that an agent reads about others' holds: refusals, warnings and notices, each with
+//! the next step. Names of files are others' words: they are shown on one line and quoted for the
+//! shell.
 
 use super::CommandView;
 use super::Contest;
@@ -21,7 +21,7 @@ use crate::presence::Agent;
 use crate::presence::Status;
 use crate::text;
 
-/// More than this many are only counted.
+/// Most items that a text lists; more are only counted.
 const SHOWN: usize = 4;
 
 pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
@@ -44,7 +44,7 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
     text::strip_hook_marks(&told).into_owned()
 }
 
-/// What a holder should know of an override: that others may write all the same.
+/// Tells a holder of an override: that others may write all the same.
 pub fn overridden(hold: &Hold, now: Timestamp) -> String {
     let left = hold.until.map_or_else(String::new, |until| {
         format!(" for another {}", text::age(until.since(now) + Timestamp::MINUTE - 1))
@@ -52,7 +52,7 @@ pub fn overridden(hold: &Hold, now: Timestamp) -> String {
     format!("{} is overridden: everyone may write it{left}.", text::foreign(&hold.resource.shown(), 200))
 }
 
-/// What would become of a command, who is in its way, and what it writes: a line each.
+/// Explains the judgement of a command, the holders in its way, and its writes, in lines.
 pub fn judgement(command: &CommandView) -> Vec<String> {
     let verdict = match command.verdict {
         "refused" => "Refused: an agent's tool call with this would not be carried out.",
@@ -76,7 +76,7 @@ pub fn judgement(command: &CommandView) -> Vec<String> {
     lines
 }
 
-/// A write that meets a reservation which the store could not confirm.
+/// Refuses a write that meets a reservation which the store could not confirm.
 pub(super) fn unconfirmed(path: &str, line: &PublishedHold) -> String {
     let told = format!(
         "[consort] Blocked: {} is reserved by {} (of {}). The store did not answer in time to confirm it: try again, \
@@ -96,7 +96,7 @@ pub(super) fn warning(obstacles: &[Obstacle], now: Timestamp) -> String {
     text::strip_hook_marks(&told).into_owned()
 }
 
-/// A line for each holder that is in the way, and a count of those that are not shown.
+/// Describes the holders in the way, a line each, and counts those that are not shown.
 pub(super) fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
     let mut holders: Vec<Vec<&Obstacle>> = Vec::new();
     for obstacle in obstacles {
@@ -113,8 +113,8 @@ pub(super) fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
     lines.join("\n")
 }
 
-/// ``src/auth/login.rs (of src/auth/) is reserved by GoldFalcon (claude on
-/// feat/x, idle for 5m), 12m ago, working on TASK-01: "rewriting the login".``
+/// Describes all obstacles of one holder: ``src/auth/login.rs (of src/auth/) is reserved by
+/// GoldFalcon (claude on feat/x, idle for 5m), 12m ago, working on TASK-01: "rewriting the login".``
 fn fact(its: &[&Obstacle], now: Timestamp) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for obstacle in its {
@@ -136,7 +136,8 @@ fn fact(its: &[&Obstacle], now: Timestamp) -> String {
     format!("{whats} {are} {}.{way_out}", held_by(&its[0].held, its[0].state, now))
 }
 
-/// What is in the way, and why a command meets it where that does not go without saying.
+/// Returns the reason a command meets a hold, where that does not go without saying, and the
+/// paths in the way.
 fn subject(obstacle: &Obstacle) -> (String, String) {
     let (path, held) =
         (text::foreign(&obstacle.path, 200), text::foreign(&obstacle.held.hold.resource.shown(), 200));
@@ -158,8 +159,8 @@ fn subject(obstacle: &Obstacle) -> (String, String) {
     (why, what)
 }
 
-/// ``reserved by GoldFalcon (claude on feat/x), 12m ago, working on TASK-01: "rewriting the
-/// login"``
+/// Describes a hold:
+/// ``reserved by GoldFalcon (claude on feat/x), 12m ago, working on TASK-01: "rewriting the login"``
 fn held_by(held: &HoldView, state: Option<(Status, Timestamp)>, now: Timestamp) -> String {
     let hold = &held.hold;
     let verb = match hold.strength {
@@ -180,7 +181,7 @@ fn held_by(held: &HoldView, state: Option<(Status, Timestamp)>, now: Timestamp) 
     format!("{verb} by {who}, {since}{task}{reason}")
 }
 
-/// What a holder does: whether it is worth waiting for.
+/// Describes the activity of a holder, which tells whether it is worth waiting for.
 fn does(status: Status, at: Timestamp, now: Timestamp) -> Option<String> {
     match (status, text::age(now.since(at)).as_str()) {
         (Status::Working, _) => Some("working".to_owned()),
@@ -192,7 +193,7 @@ fn does(status: Status, at: Timestamp, now: Timestamp) -> Option<String> {
     }
 }
 
-/// Somebody as a model knows it: `GoldFalcon (claude on feat/x)`, or its user.
+/// Names an actor as a model knows it: `GoldFalcon (claude on feat/x)`, or `your user`.
 fn who(actor: &Actor, label: &str) -> String {
     match actor {
         Actor::Person => "your user".to_owned(),
@@ -200,7 +201,7 @@ fn who(actor: &Actor, label: &str) -> String {
     }
 }
 
-/// Another one has written this file a short while ago.
+/// Warns that another agent has written this file a short while ago.
 pub(super) fn touched(touch: &Touch, name: &str, now: Timestamp) -> String {
     let told = format!(
         "[consort] {name} edited {} {} and has not committed it. It may not be done: ask with `consort send {name} \
@@ -211,7 +212,7 @@ pub(super) fn touched(touch: &Touch, name: &str, now: Timestamp) -> String {
     text::strip_hook_marks(&told).into_owned()
 }
 
-/// Files that a session has read and that are not what they were.
+/// Lists the files that were changed since the session read them.
 pub(super) fn changed(changes: &[(&str, Option<String>, Stamp)], now: Timestamp) -> String {
     let one = |(path, by, stamp): &(&str, Option<String>, Stamp)| {
         let path = text::foreign(path, 200);
@@ -226,7 +227,7 @@ pub(super) fn changed(changes: &[(&str, Option<String>, Stamp)], now: Timestamp)
     text::strip_hook_marks(&told).into_owned()
 }
 
-/// What a session has reserved, and its user has saved.
+/// Lists the reserved files of a session that its user has saved.
 pub(super) fn saved(saved: &[(String, Stamp)], now: Timestamp) -> String {
     let one = |(path, stamp): &(String, Stamp)| {
         let age = text::ago(now.since(Timestamp(stamp.changed / 1_000_000)));
@@ -240,7 +241,7 @@ pub(super) fn saved(saved: &[(String, Stamp)], now: Timestamp) -> String {
     text::strip_hook_marks(&told).into_owned()
 }
 
-/// What a commit would take along that is others'.
+/// Lists the files in a commit that others have reserved, or edited last.
 pub(super) fn commit(
     obstacles: &[Obstacle],
     swept: &[(String, String)],
@@ -266,7 +267,7 @@ pub(super) fn commit(
     told
 }
 
-/// Another one's work will meet with one's own when it is merged.
+/// Warns an agent that another's work will collide with its own when both are merged.
 pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
     let list = |paths: &[String]| text::first_few(paths.iter().map(|path| text::foreign(path, 200)), SHOWN);
     let branch =
@@ -281,7 +282,7 @@ pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
     told + " Agree on who changes what before you merge."
 }
 
-/// A holder is asked to give up what it has.
+/// Asks a holder to give up a contested hold.
 pub(super) fn contest(hold: &Hold, contest: &Contest) -> String {
     // A clock time stays true until it is read; a countdown does not.
     let until = contest.until.utc();
@@ -298,7 +299,7 @@ pub(super) fn contest(hold: &Hold, contest: &Contest) -> String {
     )
 }
 
-/// What somebody had reserved is free, or somebody else's, now.
+/// Tells that reserved resources were released, or taken from their holder.
 pub(super) fn released(by: &Actor, label: &str, gone: &[String], is_taken: bool) -> String {
     let what = text::first_few(gone.iter().map(|one| text::foreign(one, 120)), SHOWN);
     let by = capitalised(&who(by, label));
@@ -308,7 +309,8 @@ pub(super) fn released(by: &Actor, label: &str, gone: &[String], is_taken: bool)
     }
 }
 
-/// To the holder of what was freed because it was idle for long, and to who asked for it.
+/// Tells both the former holder and the agent that contested the hold that it is free, because
+/// the holder was idle for long.
 pub(super) fn freed(hold: &Hold) -> String {
     let (what, holder) = (text::foreign(&hold.resource.shown(), 120), who(&hold.holder, &hold.label));
     let asked = hold.contest.as_ref().map_or_else(String::new, |contest| who(&contest.by, &contest.label));
@@ -322,7 +324,7 @@ fn capitalised(text: &str) -> String {
     characters.next().into_iter().flat_map(char::to_uppercase).chain(characters).collect()
 }
 
-/// What a holder has not written for long.
+/// Reminds a holder of reservations that it has not written for long.
 pub(super) fn forgotten(holds: &[(HoldView, Timestamp)], now: Timestamp) -> String {
     let one = |(seen, last): &(HoldView, Timestamp)| {
         let (what, hold) = (text::foreign(&seen.hold.resource.shown(), 200), &seen.hold);
@@ -341,11 +343,11 @@ pub(super) fn forgotten(holds: &[(HoldView, Timestamp)], now: Timestamp) -> Stri
     text::strip_hook_marks(&told).into_owned()
 }
 
-/// More paths are reserved than can be mounted one by one.
+/// The notice that more paths are reserved than can be mounted one by one.
 pub(super) const TOO_MANY_TO_SHIELD: &str = "[consort] Others have reserved more than 1000 files here, too many to \
      make read-only while a command runs. Yours ran without that; what changed is looked at afterwards.";
 
-/// A command could not write what others have reserved.
+/// Explains to an agent that its command could not write paths that others have reserved.
 pub(super) fn shield_met(held: &[HoldView], now: Timestamp) -> String {
     let one = |view: &HoldView| {
         let what = text::foreign(&view.hold.resource.shown(), 200);
@@ -370,7 +372,7 @@ pub(super) fn shield_met(held: &[HoldView], now: Timestamp) -> String {
     text::strip_hook_marks(&told).into_owned()
 }
 
-/// Two wait for each other: to the one that has waited longer.
+/// Tells an agent that it and another wait for each other; the one that has waited longer gets this.
 pub(super) fn circle(other: &str, wanted_by_other: &str, wanted_by_you: &str) -> String {
     format!(
         "You and {other} wait for each other: you for {wanted_by_you}, {other} for {wanted_by_other}. Neither gets it \
@@ -378,7 +380,7 @@ pub(super) fn circle(other: &str, wanted_by_other: &str, wanted_by_you: &str) ->
     )
 }
 
-/// A command has changed what others hold: a sentence for each reservation.
+/// Tells an agent that reserved files changed while its command ran: a sentence for each reservation.
 pub(super) fn trespass(found: &[Trespass], now: Timestamp) -> String {
     let mut holds: Vec<&HoldView> = Vec::new();
     for one in found {
@@ -412,7 +414,8 @@ pub(super) fn trespass(found: &[Trespass], now: Timestamp) -> String {
     text::strip_hook_marks(&told).into_owned()
 }
 
-/// The same, to a holder. Somebody else may have changed them meanwhile.
+/// Tells a holder that its reserved files changed while another's command ran. Somebody else may
+/// have changed them meanwhile.
 pub(super) fn trespassed(name: &str, found: &[&Trespass], command: &str) -> String {
     let mut told =
         format!("While a command of {name} ran, what you have reserved changed: {}.", strange(found));
@@ -426,7 +429,7 @@ pub(super) fn trespassed(name: &str, found: &[&Trespass], command: &str) -> Stri
     format!("{told} The command: {}", text::quoted(command, 200))
 }
 
-/// `src/auth/login.rs, src/auth/token.rs (removed)`
+/// Lists changed files: `src/auth/login.rs, src/auth/token.rs (removed)`
 fn strange(found: &[&Trespass]) -> String {
     let one = |one: &&Trespass| {
         let path = text::foreign(&one.path, 200);

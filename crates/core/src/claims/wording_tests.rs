@@ -1,6 +1,6 @@
-//! Texts that no short story brings about: after an hour, with a thousand reservations, in
-//! a mount namespace, or when the store hangs. `rare_texts.txt` has them as they are read;
-//! what they cost is counted with all others, in `cli/tests/injected_texts.rs`.
+//! A snapshot of texts that no short story produces: after an hour, with a thousand reservations,
+//! in a mount namespace, or when the store hangs. `rare_texts.txt` has the texts; their tokens
+//! are counted with all others, in `cli/tests/injected_texts.rs`.
 
 use super::Hold;
 use super::HoldView;

@@ -5,14 +5,14 @@
 pub struct Key {
     pub name: &'static str,
     pub kind: ValueKind,
-    /// What it is where nobody sets it.
+    /// The value where nobody sets one.
     pub default: &'static str,
-    /// Hooks need it, so it is published into the store.
+    /// Whether hooks need it, so that it is published into the store.
     pub for_hooks: bool,
     pub about: &'static str,
 }
 
-/// What a setting's value looks like.
+/// The type of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     Flag,
@@ -23,17 +23,17 @@ pub enum ValueKind {
     Choice(&'static [&'static str]),
     /// Words, with spaces or commas between them.
     Words,
-    /// `auth: jwt login; database: sql`.
+    /// Domains and their topics: `auth: jwt login; database: sql`.
     Domains,
-    /// `Bash(git push*); Edit(.env)`.
+    /// Rules about tools: `Bash(git push*); Edit(.env)`.
     Rules,
-    /// `22:00-07:00`, or nothing.
+    /// Quiet hours: `22:00-07:00`, or empty.
     Hours,
-    /// `2.5`: an amount of money.
+    /// An amount of money in dollars: `2.5`.
     Dollars,
 }
 
-/// Every setting there is.
+/// All settings.
 pub const KEYS: &[Key] = &[
     Key {
         name: "presence.auto_register",

@@ -1,9 +1,8 @@
 //! The configuration room: the settings that the person has chosen.
 //!
-//! Five tiers, nearest first: flags, environment, the project's file, the
-//! user's file, the defaults. Every value knows where it came from. The few values
-//! hooks need are *published* into the store, where a hook reads them without parsing
-//! a file.
+//! Five tiers, nearest first: flags, environment, the project's file, the user's file, the
+//! defaults. Every value knows its source. The few values that hooks need are *published* into
+//! the store, where a hook reads them without parsing a file.
 //!
 //! **Every key is declared once, with its default, in [`KEYS`].**
 

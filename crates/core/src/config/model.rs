@@ -11,7 +11,7 @@ use super::ValueKind;
 use crate::explain::Explain;
 use crate::explain::Kind;
 
-/// Where a value came from, nearest first.
+/// The tier that a value came from, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingSource {
@@ -40,17 +40,17 @@ pub struct Layer {
     pub values: Vec<(String, String)>,
 }
 
-/// That the person has accepted a value which loosens protection.
+/// The person's acceptance of a value that loosens protection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acceptance {
-    /// Empty for the user's own file, else the worktree.
+    /// The worktree whose file has the value; empty for the user's own file.
     pub scope: String,
     pub key: String,
     pub value: String,
 }
 
 impl Acceptance {
-    /// Of a value in a file; nothing else can be accepted.
+    /// Makes the acceptance of a value in a file; values from elsewhere cannot be accepted.
     pub fn new(source: &SettingSource, key: &str, value: &str) -> Option<Self> {
         let scope = match source {
             SettingSource::User(_) => String::new(),
@@ -65,7 +65,7 @@ impl Acceptance {
     }
 }
 
-/// A key, its value, and where that came from.
+/// A key, its value, and the tier that the value came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
     pub key: &'static str,
@@ -74,7 +74,7 @@ pub struct Setting {
     pub source: SettingSource,
 }
 
-/// Flags and numbers as what they are, the rest as text.
+/// Serialises flags and numbers as such, the rest as text.
 fn typed<S: serde::Serializer>(value: &str, serializer: S) -> Result<S::Ok, S::Error> {
     match (value.parse::<bool>(), value.parse::<i64>()) {
         (Ok(flag), _) => serializer.serialize_bool(flag),
@@ -87,34 +87,34 @@ fn typed<S: serde::Serializer>(value: &str, serializer: S) -> Result<S::Ok, S::E
 #[derive(Clone, Debug)]
 pub struct Config {
     pub settings: Vec<Setting>,
-    /// What every tier says, nearest first, also where another one wins.
+    /// The valid values of every tier, nearest first, also where another tier wins.
     pub accepted: Vec<Setting>,
-    /// Keys and values that were passed over, and why.
+    /// Keys and values that were ignored, and why.
     pub warnings: Vec<(SettingSource, ConfigError)>,
 }
 
 impl Config {
-    /// Every key has a value: the default layer is complete (tested).
+    /// Returns the value of a key. Every key has one: the default layer is complete (tested).
     pub fn get(&self, key: &str) -> &str {
         self.settings.iter().find(|setting| setting.key == key).map_or("", |setting| &setting.value)
     }
 
-    /// How long a file that was edited is its editor's, in milliseconds.
+    /// Returns how long others are told that an agent has edited a file, in milliseconds.
     pub fn auto_claims_last(&self) -> i64 {
         self.get("claims.auto_minutes").parse().unwrap_or(10) * crate::Timestamp::MINUTE
     }
 
-    /// Whether the project's file of knowledge follows whatever is recorded.
+    /// Tells whether the project's knowledge file is written whenever knowledge is recorded.
     pub fn saves_knowledge(&self) -> bool {
         self.get("knowledge.save") == "true"
     }
 
-    /// Whether commands of sessions are kept.
+    /// Tells whether the commands of sessions are kept.
     pub fn stores_commands(&self) -> bool {
         self.get("privacy.store_commands") == "true"
     }
 
-    /// How long entries and messages are kept.
+    /// Returns how long entries and messages are kept.
     pub fn retention(&self) -> Retention {
         let days = |key| self.get(key).parse().unwrap_or(30);
         Retention {
@@ -124,14 +124,14 @@ impl Config {
     }
 }
 
-/// How long things are kept that nothing depends on.
+/// The days for which entries and messages are kept that nothing depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     pub journal_days: u32,
     pub message_days: u32,
 }
 
-/// What hooks need to know.
+/// The settings that hooks need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookSettings {
     pub auto_register: bool,
@@ -142,9 +142,9 @@ pub struct HookSettings {
     pub wake_idle: bool,
     pub stale_reads: bool,
     pub enforcement: Enforcement,
-    /// The same in another worktree than the holder's.
+    /// Enforcement in another worktree than the holder's.
     pub worktrees: Enforcement,
-    /// Whether reservations are read-only for commands that may write anything.
+    /// The cases in which commands that may write anything run with others' reservations read-only.
     pub shield: ShieldMode,
     pub contest_seconds: i64,
     pub auto_claim_minutes: i64,
@@ -154,7 +154,7 @@ pub struct HookSettings {
     pub store_prompts: bool,
 }
 
-/// What becomes of a write to what another agent has reserved.
+/// The treatment of a write to a path that another agent has reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforcement {
     Block,
@@ -163,12 +163,12 @@ pub enum Enforcement {
 }
 
 impl Enforcement {
-    /// The one of that name.
+    /// Finds the value with that name in settings.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Block, Self::Warn, Self::Off].into_iter().find(|one| one.as_str() == name)
     }
 
-    /// Its name in settings.
+    /// Returns its name in settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Block => "block",
@@ -178,23 +178,23 @@ impl Enforcement {
     }
 }
 
-/// How commands come to run behind the shield.
+/// The cases in which commands run behind the shield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShieldMode {
-    /// Where the CLI runs its commands through us.
+    /// In CLIs that run their commands through `consort shield`.
     Auto,
     Off,
-    /// Also where a hook has to put another command in the place of one.
+    /// Also in CLIs where a hook has to rewrite the command.
     Rewrite,
 }
 
 impl ShieldMode {
-    /// The one of that name.
+    /// Finds the value with that name in settings.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Auto, Self::Off, Self::Rewrite].into_iter().find(|one| one.as_str() == name)
     }
 
-    /// Its name in settings.
+    /// Returns its name in settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -204,7 +204,7 @@ impl ShieldMode {
     }
 }
 
-/// How much a session that starts is told.
+/// The amount of context that a session is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContextMode {
     Full,
@@ -212,7 +212,7 @@ pub enum ContextMode {
     None,
 }
 
-/// What is wrong with a setting.
+/// An error in a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
     #[error("unknown key `{key}`")]

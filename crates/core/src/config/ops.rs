@@ -1,5 +1,5 @@
-//! Verbs of the configuration room: publish the settings for hooks, read them there,
-//! accept what loosens protection.
+//! Verbs of the configuration room: publish the settings for hooks, read them in hooks, accept
+//! values that loosen protection.
 
 use std::path::Path;
 
@@ -17,12 +17,12 @@ use crate::presence::CallerFacts;
 use crate::presence::PresenceError;
 
 impl App {
-    /// What the person has accepted that loosens protection.
+    /// Lists the values that loosen protection and that the person has accepted.
     pub fn acceptances(&mut self) -> Result<Vec<Acceptance>, StoreError> {
         self.engine.read()?.acceptances()
     }
 
-    /// Accepts values that loosen protection: only the person can, and has to say so.
+    /// Accepts values that loosen protection: only the person can, and has to confirm it.
     pub fn accept(&mut self, caller: &CallerFacts, all: &[Acceptance]) -> Result<(), PresenceError> {
         self.require_confirmed(caller)?;
         let mut tx = self.engine.write()?;
@@ -30,8 +30,8 @@ impl App {
         Ok(commit(&*self.host, tx)?)
     }
 
-    /// Puts what the configuration files say where hooks can read it. Writes
-    /// only if something changed; says whether it did.
+    /// Publishes the values of the configuration files for hooks. Writes only if something
+    /// changed; returns whether it wrote.
     pub fn publish(&mut self, config: &Config, worktree: &Path) -> Result<bool, StoreError> {
         let from_files = |wanted: fn(&SettingSource) -> bool| -> Vec<(String, String)> {
             let mut values: Vec<(String, String)> = config
@@ -49,7 +49,7 @@ impl App {
         let own = from_files(|source| matches!(source, SettingSource::Project(_)));
         let tx = self.engine.read()?;
         let is_same = tx.published_in(None)? == user && tx.published_in(Some(worktree))? == own;
-        // What hooks read instead of the store may be lost or of another state.
+        // The published lines may be lost, or made from another state of the store.
         let is_current = tx.is_published()?;
         drop(tx);
         if is_same && is_current {
@@ -70,7 +70,7 @@ impl App {
     }
 }
 
-/// What applies to a hook: published values, then the environment's.
+/// Reads the settings for a hook: published values, then the environment's.
 pub(crate) fn hook_settings(
     store: &dyn ConfigStore,
     worktree: &Path,
@@ -79,7 +79,7 @@ pub(crate) fn hook_settings(
     Ok(settings_from(&store.published(Some(worktree))?, environment))
 }
 
-/// The same, from what was published.
+/// Makes the settings for a hook from published values, then the environment's.
 pub(crate) fn settings_from(
     published: &[(String, String)],
     environment: &dyn Fn(&str) -> Option<String>,

@@ -19,25 +19,26 @@ use crate::policy::Effect;
 use crate::policy::read_rules;
 use crate::text;
 
-/// Resolves the layers. What is unknown or unfit is passed over with a warning,
-/// so a mistake in one file never stops a command. So is **what loosens protection
-/// and was not accepted by the person**: the stricter value counts.
+/// Resolves the layers. Unknown keys and invalid values are ignored with a warning, so a mistake
+/// in one file never stops a command. So is **a value that loosens protection and was not
+/// accepted by the person**: the stricter value counts.
 pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
-    // The farthest first: what is nearer is compared with it.
+    // The farthest layer first: nearer values are compared with it.
     layers.sort_by(|a, b| b.source.cmp(&a.source));
     let mut warnings = Vec::new();
     let mut accepted: Vec<Setting> = Vec::new();
     for layer in layers {
-        // Of two in one layer the first counts.
+        // Of two values for a key in one layer the first counts.
         for (name, value) in layer.values.into_iter().rev() {
-            // A test checks the defaults, so no command does.
+            // A test checks the defaults, so commands do not.
             let checked = key(&name).and_then(|key| match layer.source {
                 super::SettingSource::Default => Ok((key, value)),
                 _ => Ok((key, key.check(&value)?)),
             });
             match checked.and_then(|(key, value)| {
                 let now = accepted.iter().rev().find(|setting| setting.key == key.name);
-                // What acts on the person's behalf, and how they are notified, is theirs to say.
+                // A project's file is always compared: only the person decides what acts on their
+                // behalf, and how they are notified.
                 let is_compared =
                     is_protected(key.name) || matches!(layer.source, super::SettingSource::Project(_));
                 let is_looser = is_compared
@@ -62,18 +63,19 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
     Config { settings, accepted, warnings }
 }
 
-/// Whether no repository says what it is unless the person has accepted that.
+/// Tells whether a change of this key's value needs the person's acceptance, even if it loosens nothing.
 fn is_the_persons_own(key: &str) -> bool {
     ["notify.", "dispatch.", "budget."].iter().any(|room| key.starts_with(room))
 }
 
-/// Whether a key decides what others are kept from, what is kept of prompts, or what runs may do.
+/// Tells whether a key guards reservations, privacy or policy, or limits what runs may do and cost.
 pub fn is_protected(key: &str) -> bool {
     ["claims.", "privacy.", "policy.", "dispatch.", "budget."].iter().any(|room| key.starts_with(room))
 }
 
 impl Config {
-    /// Whether a value would protect less than what the default or any file says that counts.
+    /// Tells whether a value would protect less than the accepted value of any tier, the default
+    /// included.
     pub fn is_loosened_by(&self, key: &str, value: &str) -> bool {
         let is_stricter = |setting: &Setting| {
             strictness(key, &setting.value) > strictness(key, value)
@@ -83,7 +85,7 @@ impl Config {
     }
 }
 
-/// Whether every rule of one value of a setting is in the other too; other settings have none.
+/// Tells whether `value` has every rule of `other`; settings without rules always do.
 fn has_all_rules(key: &str, value: &str, other: &str) -> bool {
     let rules = |value: &str| match key.starts_with("policy.") {
         true => read_rules(Effect::Deny, value).unwrap_or_default(),
@@ -93,7 +95,7 @@ fn has_all_rules(key: &str, value: &str, other: &str) -> bool {
     rules(other).iter().all(|rule| all.contains(rule))
 }
 
-/// How strict a value of a protected key is; the others have no order.
+/// Rates how strict a value is; all values of a key without an order rate the same.
 fn strictness(key: &str, value: &str) -> i64 {
     match (key, value) {
         ("claims.enforcement" | "claims.worktrees", "block") => 2,
@@ -123,7 +125,7 @@ fn strictness(key: &str, value: &str) -> i64 {
     }
 }
 
-/// The key of that name.
+/// Finds the key with that name.
 pub fn key(name: &str) -> Result<&'static Key, ConfigError> {
     KEYS.iter().find(|key| key.name == name).ok_or_else(|| ConfigError::UnknownKey {
         key: name.to_owned(),
@@ -131,7 +133,7 @@ pub fn key(name: &str) -> Result<&'static Key, ConfigError> {
     })
 }
 
-/// `context.mode` → `CONSORT_CONTEXT_MODE`.
+/// Returns the environment variable of a key: `context.mode` → `CONSORT_CONTEXT_MODE`.
 pub fn environment_name(key: &str) -> String {
     let mut name = String::with_capacity("CONSORT_".len() + key.len());
     name.push_str("CONSORT");
@@ -141,7 +143,7 @@ pub fn environment_name(key: &str) -> String {
 }
 
 impl Key {
-    /// The value in its one spelling, if it is one.
+    /// Checks a value of this key, and returns it in its one spelling.
     pub fn check(&'static self, value: &str) -> Result<String, ConfigError> {
         let bad = || ConfigError::BadValue { key: self, value: value.to_owned() };
         match self.kind {
@@ -175,7 +177,7 @@ impl Key {
 }
 
 impl HookSettings {
-    /// What counts where nothing is set.
+    /// The settings where nothing is set.
     pub const DEFAULT: Self = Self {
         auto_register: true,
         context: ContextMode::Full,
@@ -195,12 +197,12 @@ impl HookSettings {
         store_prompts: true,
     };
 
-    /// Whether messages come with how to reply.
+    /// Tells whether messages come with a hint how to reply.
     pub fn hints_at_replies(&self) -> bool {
         self.context != ContextMode::None && self.reply_hint
     }
 
-    /// Whether a session hears who comes and goes.
+    /// Tells whether a session hears of agents that come and go.
     pub fn tells_roster(&self) -> bool {
         match self.context {
             ContextMode::Full => self.registration,
@@ -209,17 +211,17 @@ impl HookSettings {
         }
     }
 
-    /// Whether a sender is introduced when it first writes.
+    /// Tells whether a sender is introduced when it first writes.
     pub fn introduces(&self) -> bool {
         self.context == ContextMode::Full && self.sender_details
     }
 
-    /// Whether a session hears that what it has read was changed.
+    /// Tells whether a session hears that a file it has read was changed.
     pub fn tells_stale_reads(&self) -> bool {
         self.context != ContextMode::None && self.stale_reads
     }
 
-    /// The same from the environment of an agent, which loosens nothing.
+    /// Sets a key from the environment of an agent, which cannot loosen protection.
     pub fn set_from_environment(&mut self, key: &str, value: &str) {
         let now = match key {
             "claims.enforcement" => self.enforcement.as_str().to_owned(),
@@ -235,7 +237,7 @@ impl HookSettings {
         }
     }
 
-    /// Takes over what `key` says; what it cannot understand changes nothing.
+    /// Sets a key; an unknown key or an invalid value changes nothing.
     pub fn set(&mut self, key: &str, value: &str) {
         match key {
             "presence.auto_register" => self.auto_register = flag(value).unwrap_or(self.auto_register),
@@ -403,7 +405,7 @@ mod tests {
                 ValueKind::Flag => "false",
                 ValueKind::Choice(choices) => choices[choices.len() - 1],
                 ValueKind::Number { .. } => "7",
-                // Read where they are needed, beside the settings.
+                // Hooks read these where they need them, not from `HookSettings`.
                 ValueKind::Words
                 | ValueKind::Domains
                 | ValueKind::Rules

@@ -1,5 +1,4 @@
-//! Domains of topics: which topics belong together, by configuration or learned from
-//! topics that occur together.
+//! Domains of topics: parses configured domains, and learns new ones from topics that occur together.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +8,23 @@ use serde::Serialize;
 use super::Step;
 use crate::Timestamp;
 
-/// How long it takes for what was learned to count half.
+/// Time after which a learned weight counts half.
 const HALF_LIFE: i64 = 7 * Timestamp::DAY;
 
-/// What is learned counts from here on, where it is also most of what is known
-/// of a topic.
+/// Least weight at which a learned domain counts, and the least share of all weights of its topic.
 const ENOUGH: f64 = 2.5;
 const MOST: f64 = 0.6;
 
-/// What has faded to less than this is forgotten.
+/// Weight below which a learned domain is forgotten.
 const LEAST: f64 = 0.25;
 
-/// The topics of each domain, each topic in one.
+/// The assignment of topics to domains; each topic is in one domain at most.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Domains {
     of: BTreeMap<String, String>,
 }
 
-/// How often a topic was spoken of together with those of a domain.
+/// The weight of evidence that a topic belongs to a domain: how often it occurred with the domain's topics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LearnedDomain {
     pub topic: String,
@@ -36,14 +34,14 @@ pub struct LearnedDomain {
 }
 
 impl LearnedDomain {
-    /// What is left of it.
+    /// Returns the weight at `now`, reduced by its age.
     fn weight_at(&self, now: Timestamp) -> f64 {
         self.weight * 0.5_f64.powf(now.since(self.at).max(0) as f64 / HALF_LIFE as f64)
     }
 }
 
 impl Domains {
-    /// Where nothing else is configured.
+    /// The domains that apply if none are configured.
     pub const DEFAULT: &str = "\
         auth: login logout session sessions token tokens jwt oauth oauth2 password cookie permission sso; \
         database: sql query queries migration migrations schema postgres sqlite mysql orm; \
@@ -56,8 +54,8 @@ impl Domains {
         i18n: translation translations locale locales; \
         cache: redis caching ttl invalidation";
 
-    /// `auth: jwt login; database: sql postgres`. What cannot be read as that
-    /// is told.
+    /// Parses a text such as `auth: jwt login; database: sql postgres`. The error is the part that is
+    /// invalid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut domains = Self::default();
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
@@ -77,7 +75,7 @@ impl Domains {
         Ok(domains)
     }
 
-    /// Puts a topic into a domain, or into none.
+    /// Assigns a topic to a domain, or to none.
     pub fn set(&mut self, topic: &str, domain: Option<&str>) {
         match domain {
             Some(domain) => self.of.insert(topic.to_lowercase(), domain.to_lowercase()),
@@ -85,24 +83,24 @@ impl Domains {
         };
     }
 
-    /// The domain of a topic.
+    /// Returns the domain of a topic.
     pub fn of(&self, topic: &str) -> Option<&str> {
         self.of.get(topic).map(String::as_str)
     }
 
-    /// Topics with their domains, sorted by topic.
+    /// Iterates over topics with their domains, sorted by topic.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.of.iter().map(|(topic, domain)| (topic.as_str(), domain.as_str()))
     }
 }
 
-/// Letters and digits, and not too many.
+/// Tells whether a text is a valid topic or domain: letters and digits, at most 32 bytes.
 pub(super) fn is_word(text: &str) -> bool {
     (1..=32).contains(&text.len()) && text.chars().all(char::is_alphanumeric)
 }
 
-/// Of what was learned, what counts by now: enough of it, and most of what is
-/// known of the topic.
+/// Selects the learned domains that count: their weight is large enough, and most of their topic's total
+/// weight.
 pub fn established(learned: &[LearnedDomain], now: Timestamp) -> impl Iterator<Item = &LearnedDomain> {
     let mut totals: BTreeMap<&str, f64> = BTreeMap::new();
     for one in learned {
@@ -114,9 +112,9 @@ pub fn established(learned: &[LearnedDomain], now: Timestamp) -> impl Iterator<I
     })
 }
 
-/// What a session's prompts teach: topics without a domain, spoken of together
-/// with topics that have one, by the configuration or by the person's word.
-/// What was known is carried on, faded by now.
+/// Learns from a session's prompts: a topic without a domain that occurs together with topics of a
+/// (configured or assigned) domain gains weight for that domain. Returns all learned domains, with the known
+/// weights reduced by their age; nothing if these prompts teach nothing.
 pub fn learn(
     steps: &[Step],
     domains: &Domains,
@@ -157,5 +155,5 @@ pub fn learn(
     learned
 }
 
-/// Every hook reads the domains: there are not too many.
+/// Most learned domains that are kept, because every hook reads them.
 const MOST_LEARNED: usize = 100;

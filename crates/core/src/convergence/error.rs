@@ -1,4 +1,4 @@
-//! Errors of the convergence room, with hints.
+//! Errors of the convergence room: the reasons a radar, domain or handoff request has no answer, with hints.
 
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ use crate::explain::Kind;
 use crate::journal::Number;
 use crate::text;
 
-/// Why a question about convergence has no answer.
+/// The reason a request about convergence has no answer.
 #[derive(Debug, Error)]
 pub enum ConvergenceError {
     #[error("there is no prediction {number}")]

@@ -1,4 +1,4 @@
-//! Pure rule of foreseeing: which meetings of two sessions are news, and who is told. No
+//! Pure rule that decides which possible collisions become predictions, and which sessions are told. No
 //! store, no clock, no machine.
 
 use std::collections::BTreeMap;
@@ -21,44 +21,45 @@ use crate::presence::Agent;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 
-/// A session that may meet this many already is not told of more.
+/// Most open predictions that a session is told of.
 const MOST_TOLD: usize = 3;
 
-/// Two sessions and why they are thought to meet.
+/// A possible collision: two sessions and the signal between them.
 pub(super) struct Sighting {
     pub(super) pair: [SessionId; 2],
     pub(super) signal: Signal,
 }
 
-/// One of two that are thought to meet.
+/// One of the two agents of a possible collision.
 pub(super) struct Party {
     pub(super) agent: Agent,
-    /// Whether it wants to hear of such things.
+    /// Whether the agent's settings let it be told of predictions.
     pub(super) listens: bool,
 }
 
-/// All that is decided from.
+/// The facts from which new predictions are decided.
 pub(super) struct Foresight<'a> {
     pub(super) project: &'a ProjectId,
     pub(super) now: Timestamp,
-    /// The entry that all of it becomes, and how many changes it has already.
+    /// The journal entry that will record the decision, and the number of changes that are before it.
     pub(super) entry: EntryId,
     pub(super) before: usize,
-    /// The number of the next prediction, and of those that are open.
+    /// The number for the next new prediction.
     pub(super) next: Number,
+    /// The open predictions.
     pub(super) open: Vec<Prediction>,
-    /// What was predicted before, and whether that is over.
+    /// Earlier predictions, with the time they ended.
     pub(super) known: Vec<PredictionNote>,
-    /// Those who are here.
+    /// The agents of the possible collisions that are present.
     pub(super) parties: BTreeMap<SessionId, Party>,
-    /// Who is told at once instead of by a message.
+    /// The session that is told at once instead of by a message.
     pub(super) me: Option<&'a SessionId>,
 }
 
 impl Foresight<'_> {
-    /// What is news of all that was found: what `me` is told, and what is recorded.
+    /// Decides which sightings are news; returns the lines for `me`, and the changes to record.
     pub(super) fn decide(mut self, found: Vec<Sighting>) -> (Vec<String>, Vec<Change>) {
-        // How many each may meet, of those it was told of.
+        // The number of open predictions about each session.
         let mut told: BTreeMap<SessionId, usize> = BTreeMap::new();
         for session in self.known.iter().filter(|note| note.ended.is_none()).flat_map(|note| &note.pair) {
             *told.entry(session.clone()).or_default() += 1;
@@ -91,7 +92,7 @@ impl Foresight<'_> {
             for Party { agent, listens } in [one, other] {
                 let count = told.entry(agent.session.clone()).or_default();
                 *count += 1;
-                // What is merely of one domain is for the person's eyes.
+                // A shared domain alone is only shown to the person.
                 let is_worth_it = *listens && prediction.signal.kind != SignalKind::DomainProximity;
                 if *count > MOST_TOLD || !is_worth_it {
                     continue;
@@ -111,7 +112,7 @@ impl Foresight<'_> {
         self.known.iter().filter(move |note| note.pair == *pair)
     }
 
-    /// The id of a change after so many of ours.
+    /// Returns the id of the change that follows `count` changes of this decision.
     fn id(&self, count: usize) -> ChangeId {
         ChangeId { entry: self.entry, place: u16::try_from(self.before + count).unwrap_or(u16::MAX) }
     }
@@ -122,7 +123,7 @@ impl Foresight<'_> {
     }
 }
 
-/// What a remark about a prediction is found by.
+/// Returns the message key of a remark to a session about a prediction.
 pub(super) fn remark_key(prediction: ChangeId, session: &SessionId) -> String {
     format!("prediction {prediction} to {session}")
 }

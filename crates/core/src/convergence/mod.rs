@@ -1,12 +1,12 @@
-//! The convergence room: where parallel work heads, and which agents will collide.
+//! The convergence room: predicts which agents will collide, from their prompts and the files they visit.
 //!
-//! Every session leaves a trail: what its last prompts were about, and which
-//! files they led to. Where two trails lead to the same place, a prediction is
-//! made, both are told once, and what came of it moves the threshold for the
-//! next. Trails come with every prompt and lie beside the store; predictions,
-//! how they ended, and what was learned of domains are in the journal.
+//! Every session leaves a trail: the topics of its last prompts, and the files that
+//! followed. If two trails lead to the same place, a prediction is made, both sessions
+//! are told once, and the outcome moves the threshold for later predictions. Trails
+//! grow with every prompt and are kept beside the database; predictions, their
+//! outcomes, and learned domains are in the journal.
 //!
-//! **There is at most one open prediction for two sessions**, and nobody is told
+//! **There is at most one open prediction for two sessions**, and no session is told
 //! the same thing twice.
 
 mod domains;

@@ -1,5 +1,5 @@
-//! Data of the convergence room: predictions, how they ended, and the outcomes of
-//! radar, handoff and delegation.
+//! Data of the convergence room: predictions and their endings, published notes, and the outcomes of radar,
+//! handoff and delegation.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -25,12 +25,11 @@ use crate::project::ProjectId;
 use crate::tasks::TaskRecord;
 use crate::tasks::TaskView;
 
-/// A change of what is foreseen or of domains.
+/// A change of predictions or of domains.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConvergenceChange {
-    /// Two are thought to meet. `again`: an earlier prediction of theirs is
-    /// now this one.
+    /// Two sessions are predicted to collide. `again` names their open prediction, if this one renews it.
     Predicted {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again: Option<ChangeId>,
@@ -39,21 +38,21 @@ pub enum ConvergenceChange {
     },
     Resolved {
         prediction: ChangeId,
-        /// What that is called.
+        /// The number of the prediction.
         number: Number,
         outcome: PredictionOutcome,
         how: String,
-        /// As it is from now on.
+        /// The counters after this outcome.
         tally: Counters,
     },
-    /// The person puts a topic into a domain, or into none.
+    /// The person assigns a topic to a domain, or to none.
     Assigned { topic: String, domain: Option<String> },
-    /// All that is known of topics' company from now on.
+    /// All learned domains, which replace the earlier ones.
     Learned { learned: Vec<LearnedDomain> },
 }
 
 impl ConvergenceChange {
-    /// Who or what it changes.
+    /// Lists the subjects of the change, for the journal.
     pub(crate) fn about(&self) -> Vec<String> {
         match self {
             Self::Predicted { again, .. } => again.iter().map(|id| format!("prediction:{id}")).collect(),
@@ -64,24 +63,24 @@ impl ConvergenceChange {
     }
 }
 
-/// One of two.
+/// One of the two agents that a prediction says will collide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PredictedAgent {
     pub session: SessionId,
     pub name: String,
 }
 
-/// A prediction as it is kept.
+/// A prediction that two sessions will collide.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     pub id: ChangeId,
-    /// Its number among those of its project.
+    /// The prediction's number within its project.
     pub number: Number,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// When it was made or last renewed.
+    /// The time when the prediction was made or last renewed.
     pub at: Timestamp,
-    /// The entry that made or last renewed it.
+    /// The journal entry that made or last renewed the prediction.
     #[serde(rename = "entry")]
     pub seq: Seq,
     pub pair: [PredictedAgent; 2],
@@ -91,42 +90,42 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// Whether it is about that session.
+    /// Tells whether the prediction is about that session.
     pub fn concerns(&self, session: &SessionId) -> bool {
         self.pair.iter().any(|party| party.session == *session)
     }
 
-    /// The other one of the two.
+    /// Returns the agent that is not `session`.
     pub fn other(&self, session: &SessionId) -> &PredictedAgent {
         if self.pair[0].session == *session { &self.pair[1] } else { &self.pair[0] }
     }
 }
 
-/// How and when a prediction ended.
+/// The outcome of a prediction, with its evidence and time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PredictionEnding {
     pub outcome: PredictionOutcome,
-    /// What it was seen by.
+    /// The evidence for the outcome, in words.
     pub how: String,
     pub at: Timestamp,
 }
 
-/// What became of a prediction.
+/// The outcome of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PredictionOutcome {
-    /// The two came to an understanding.
+    /// The two agents came to an understanding.
     Prevented,
-    /// They met.
+    /// The two agents collided.
     Occurred,
-    /// They went on for long without anything in common.
+    /// The two agents worked on for long without anything in common.
     FalsePositive,
-    /// One of them left.
+    /// One of the two agents left.
     Expired,
 }
 
 impl PredictionOutcome {
-    /// Its name in JSON and messages.
+    /// Returns the outcome's name in JSON and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Prevented => "prevented",
@@ -137,16 +136,16 @@ impl PredictionOutcome {
     }
 }
 
-/// How predictions have come out, and the threshold that follows from it.
+/// The counts of outcomes, and the threshold that follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
     pub threshold: f64,
     pub all: Counts,
-    /// Since the threshold was last looked at.
+    /// The outcomes since the threshold was last reviewed.
     pub round: Counts,
 }
 
-/// How many predictions ended in which way.
+/// The numbers of predictions by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     pub prevented: u32,
@@ -155,24 +154,24 @@ pub struct Counts {
     pub expired: u32,
 }
 
-/// What hooks read instead of the store. It may be older than the store: what
-/// follows from it is decided anew where it is recorded.
+/// The published data about convergence that hooks read instead of the store. It may be older than the store,
+/// so decisions made from it are checked again before they are recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RadarNote {
-    /// Without one, the store was never asked.
+    /// The threshold; `None` if the note does not come from a store.
     pub threshold: Option<f64>,
     /// Published settings, the user's before the worktree's.
     pub settings: Vec<(String, String)>,
-    /// What the person has assigned, and what was learned.
+    /// The topics that the person has assigned to a domain, or to none.
     pub assigned: Vec<(String, Option<String>)>,
     pub learned: Vec<LearnedDomain>,
-    /// Whether settings of that very worktree were ever published.
+    /// Whether settings of exactly this worktree were ever published.
     pub is_published_here: bool,
-    /// Those that have not ended, and the last that have.
+    /// The open predictions, and the last ones that ended.
     pub predictions: Vec<PredictionNote>,
 }
 
-/// A prediction, as far as hooks need it.
+/// The part of a prediction that hooks need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictionNote {
     pub id: ChangeId,
@@ -199,17 +198,17 @@ impl From<&Prediction> for PredictionNote {
     }
 }
 
-/// Two agents and how near they are.
+/// Two agents, with the signals between them and their open prediction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairView {
     pub pair: [PredictedAgent; 2],
-    /// What is seen now, the strongest first.
+    /// The current signals, strongest first.
     pub signals: Vec<Signal>,
     pub prediction: Option<Prediction>,
     pub trend: Trend,
 }
 
-/// Since the prediction was made.
+/// The change of a pair's confidence since its prediction was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trend {
@@ -219,7 +218,7 @@ pub enum Trend {
     Falling,
 }
 
-/// Everyone and every pair, as `radar` shows them.
+/// All agents of a project and their pairs, as `radar` shows them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RadarOutcome {
     pub at: Timestamp,
@@ -228,53 +227,53 @@ pub struct RadarOutcome {
     pub pairs: Vec<PairView>,
 }
 
-/// What an agent is about.
+/// The topics of an agent's last prompts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentTopics {
     pub name: String,
     pub session: SessionId,
     #[serde(flatten)]
     pub trajectory: Trajectory,
-    /// Of the last prompt.
+    /// The topics of the last prompt.
     pub topics: Vec<String>,
 }
 
-/// What an agent leaves to its successor.
+/// Everything about an agent's work that its successor needs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Handoff {
     #[serde(flatten)]
     pub seen: AgentView,
-    /// What it was asked last, where prompts may be kept.
+    /// The agent's last prompt, if prompts may be kept.
     pub goal: Option<String>,
     pub trajectory: Trajectory,
-    /// Its last prompts, oldest first.
+    /// The agent's last prompts, oldest first.
     pub steps: Vec<Step>,
     pub task: Option<TaskRecord>,
-    /// Of its spec, what is not done.
+    /// The tasks of the agent's spec that are not done.
     pub open_tasks: Vec<TaskView>,
     pub holds: Vec<Hold>,
-    /// Newest first; those it only read apart.
+    /// The files that the agent wrote, newest first; `read` has the files that it only read.
     pub written: Vec<String>,
     pub read: Vec<String>,
-    /// What differs from the last commit in its worktree.
+    /// The uncommitted changes in the agent's worktree.
     pub changes: Vec<String>,
-    /// What it sent, and what it has not read.
+    /// The messages that the agent sent lately, and those that it has not read.
     pub messages: Vec<Message>,
     pub unfinished: Vec<String>,
 }
 
-/// One who could do it.
+/// An agent that could be given a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
     pub name: String,
     pub session: SessionId,
     pub status: Status,
-    /// From 0 to 1.
+    /// The agent's suitability, from 0 to 1.
     pub score: f64,
     pub reasons: Vec<String>,
 }
 
-/// A topic's domain, and where that is from.
+/// A topic, its domain, and the source of that assignment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DomainView {
     pub topic: String,
@@ -282,7 +281,7 @@ pub struct DomainView {
     pub source: DomainSource,
 }
 
-/// Where a domain comes from.
+/// The source of a topic's domain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DomainSource {
@@ -291,14 +290,15 @@ pub enum DomainSource {
     Learned { weight: f64 },
 }
 
-/// What is configured, with what was learned and assigned on top.
+/// Builds the domains from the configuration, learned domains, and the person's assignments, which come last
+/// and win.
 pub(crate) fn domains(
     configured: &str,
     assigned: &[(String, Option<String>)],
     learned: &[LearnedDomain],
     now: Timestamp,
 ) -> Domains {
-    // What cannot be read was refused where it was configured.
+    // An invalid text was already refused when it was configured.
     let mut domains = Domains::parse(configured).unwrap_or_default();
     for one in established(learned, now) {
         if domains.of(&one.topic).is_none() {
@@ -311,7 +311,8 @@ pub(crate) fn domains(
     domains
 }
 
-/// What is configured in published settings, nearest last, and the environment.
+/// Returns the configured domains: from the environment, else from published settings (nearest last), else
+/// the default.
 pub(crate) fn configured_domains(
     published: &[(String, String)],
     environment: &dyn Fn(&str) -> Option<String>,
@@ -319,7 +320,7 @@ pub(crate) fn configured_domains(
     configured("convergence.domains", published, environment).unwrap_or_else(|| Domains::DEFAULT.to_owned())
 }
 
-/// A setting that is text.
+/// Returns a text setting: from the environment, else the last published one.
 pub(crate) fn configured(
     key: &str,
     published: &[(String, String)],

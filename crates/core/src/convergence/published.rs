@@ -1,5 +1,5 @@
-//! The published lines about convergence, which hooks read instead of the database:
-//! threshold, settings, domains, open predictions.
+//! Reads and writes the published lines about convergence, which hooks read instead of the database:
+//! threshold, settings, domains, predictions.
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ use crate::side_files::SideFiles;
 use crate::side_files::escaped;
 use crate::side_files::unescaped;
 
-/// How these lines begin.
+/// Beginnings of the published lines about convergence.
 pub const LINES: [&str; 5] = ["threshold\t", SETTING, "domain\t", "learned\t", "met\t"];
 
 const SETTING: &str = "set\t";
 
 impl dyn SideFiles + '_ {
-    /// What the store says, for who works in that worktree. `None` if what was
-    /// published is older than the store.
+    /// Reads the published data for agents in that worktree. `None` if it is older than the store.
     pub fn radar(&self, worktree: &Path) -> Option<RadarNote> {
         self.read_published(&LINES, worktree)
     }
 
-    /// The same of nothing but the settings.
+    /// Reads only the published settings for agents in that worktree. `None` if they are older than the
+    /// store.
     pub fn published_settings(&self, worktree: &Path) -> Option<Vec<(String, String)>> {
         Some(self.read_published(&[SETTING], worktree)?.settings)
     }
@@ -37,7 +37,7 @@ impl dyn SideFiles + '_ {
     }
 }
 
-/// What those lines say for who works in that worktree.
+/// Parses published lines, for agents in that worktree.
 pub fn read_lines<'a>(lines: impl Iterator<Item = &'a str>, worktree: &Path) -> RadarNote {
     let mut note = RadarNote::default();
     let here = worktree.to_string_lossy();
@@ -74,7 +74,7 @@ pub fn read_lines<'a>(lines: impl Iterator<Item = &'a str>, worktree: &Path) -> 
     note
 }
 
-/// The line of a prediction.
+/// Formats the published line of a prediction.
 pub fn prediction_line(note: &PredictionNote) -> String {
     let words = |names: &[String]| names.iter().map(|name| escaped(name)).collect::<Vec<_>>().join("\u{1f}");
     let ended = note.ended.map_or_else(|| "-".to_owned(), |at| at.0.to_string());
@@ -101,22 +101,22 @@ fn read_prediction(facts: [&str; 4], pair: [&str; 2], names: [&str; 2]) -> Optio
     })
 }
 
-/// The lines of the threshold, of settings, and of domains.
+/// Formats the published line of the threshold.
 pub fn threshold_line(threshold: f64) -> String {
     format!("threshold\t{threshold}\n")
 }
 
-/// The line of a setting.
+/// Formats the published line of a setting.
 pub fn setting_line(scope: &str, key: &str, value: &str) -> String {
     format!("set\t{}\t{}\t{}\n", escaped(scope), escaped(key), escaped(value))
 }
 
-/// The line of a topic's domain, or of its having none.
+/// Formats the published line of a topic assigned to a domain, or to none.
 pub fn domain_line(topic: &str, domain: Option<&str>) -> String {
     format!("domain\t{}\t{}\n", escaped(topic), escaped(domain.unwrap_or_default()))
 }
 
-/// The line of what was learned of a topic.
+/// Formats the published line of a learned domain.
 pub fn learned_line(LearnedDomain { topic, domain, weight, at }: &LearnedDomain) -> String {
     format!("learned\t{}\t{}\t{weight}\t{}\n", escaped(topic), escaped(domain), at.0)
 }

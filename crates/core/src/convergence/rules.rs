@@ -1,5 +1,5 @@
-//! Pure rules of convergence: how a prediction ended, how that moves the threshold, and
-//! who is suitable for a task.
+//! Pure rules of convergence: the outcome of a prediction, the threshold that follows from outcomes, and an
+//! agent's suitability for a task.
 
 use super::Counters;
 use super::Counts;
@@ -20,33 +20,33 @@ use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::text;
 
-/// A prediction that nothing came of for so long was none.
+/// Age at which a prediction without any effect counts as a false positive.
 pub(super) const PATIENCE: i64 = Timestamp::HOUR;
 
 const DEFAULT_THRESHOLD: f64 = 0.35;
 const LOWEST: f64 = 0.15;
 const HIGHEST: f64 = 0.70;
 
-/// After so many the threshold is looked at.
+/// Number of outcomes after which the threshold is reviewed.
 const ROUND: u32 = 10;
 
-/// What happened after a prediction was made, and when.
+/// The events after a prediction was made, with their times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Since {
-    /// How the two came to an understanding.
+    /// The understanding that the two agents came to, in words.
     pub(super) understanding: Option<(Timestamp, String)>,
-    /// A file that both have written, by when.
+    /// A file that both have written, and the time when the second did.
     pub(super) written: Option<(Timestamp, String)>,
-    /// A topic of the prediction that both were prompted on, by when.
+    /// A topic of the prediction that both were prompted on, and the time when the second was.
     pub(super) spoken: Option<(Timestamp, String)>,
-    /// Both were still at work when most of the time was up.
+    /// Whether both were still prompted after half of [`PATIENCE`].
     pub(super) both_worked_on: bool,
-    /// Who is gone.
+    /// The name of an agent that has left.
     pub(super) left: Option<String>,
 }
 
-/// What a prediction has come to, and by what that is seen; `None` while it is
-/// open. What happened first counts: an apology prevents nothing.
+/// Returns the outcome of a prediction and the evidence for it; `None` while the prediction is open. The
+/// first event counts: a message after the collision prevents nothing.
 pub(super) fn verdict(made: Timestamp, now: Timestamp, since: &Since) -> Option<(PredictionOutcome, String)> {
     let met = [
         since.understanding.as_ref().map(|(at, how)| (*at, PredictionOutcome::Prevented, how.clone())),
@@ -72,7 +72,7 @@ fn shown(name: &str) -> String {
     text::one_line(name, 80)
 }
 
-/// The first file that both wrote after then, and by when.
+/// Finds the first file that both wrote after `then`, and the time when the second did.
 pub(super) fn both_wrote(trails: [&Trail; 2], then: Timestamp) -> Option<(Timestamp, String)> {
     let [one, other] = trails.map(|trail| trail.written_after(then).collect::<Vec<_>>());
     let met = one.iter().filter_map(|(path, at)| {
@@ -82,7 +82,7 @@ pub(super) fn both_wrote(trails: [&Trail; 2], then: Timestamp) -> Option<(Timest
     met.min()
 }
 
-/// The first of these topics that both were prompted on after then, and by when.
+/// Finds the first of these topics that both were prompted on after `then`, and the time when the second was.
 pub(super) fn both_spoke(
     trails: [&Trail; 2],
     then: Timestamp,
@@ -102,7 +102,7 @@ impl Default for Counters {
 }
 
 impl Counts {
-    /// All of them.
+    /// Returns the sum of all outcomes.
     pub fn total(&self) -> u32 {
         self.prevented + self.occurred + self.false_positive + self.expired
     }
@@ -118,8 +118,8 @@ impl Counts {
 }
 
 impl Counters {
-    /// With one more. Every tenth moves the threshold: up where too many of the
-    /// ten were wrong, else down where too many were right and not prevented.
+    /// Adds an outcome. Every tenth reviews the threshold: it rises if too many of the ten predictions were
+    /// wrong, else it falls if too many were right and not prevented.
     #[must_use]
     pub fn with(mut self, outcome: PredictionOutcome) -> Self {
         self.all.add(outcome);
@@ -132,7 +132,7 @@ impl Counters {
             } else {
                 0.0
             };
-            // In whole hundredths, so that steps add up.
+            // Round to hundredths, so that steps add up exactly.
             let moved = ((self.threshold + step) * 100.0).round() / 100.0;
             self.threshold = moved.clamp(LOWEST, HIGHEST);
             self.round = Counts::default();
@@ -141,22 +141,22 @@ impl Counters {
     }
 }
 
-/// Two sessions, in one order.
+/// Returns two sessions in sorted order.
 pub(super) fn pair(one: &SessionId, other: &SessionId) -> [SessionId; 2] {
     let mut pair = [one.clone(), other.clone()];
     pair.sort();
     pair
 }
 
-/// Whether a signal says more than the two have heard: it is of a stronger kind
-/// than what was predicted, or that is over and this is about something else.
+/// Tells whether a signal says more than an earlier prediction: its kind is stronger, or the prediction has
+/// ended and the signal is of the same kind but about other topics and files.
 pub(super) fn is_news(known: &PredictionNote, signal: &Signal) -> bool {
     let is_known = |name: &String| known.topics.contains(name) || known.files.contains(name);
     let is_else = || !signal.topics.iter().chain(&signal.files).any(is_known);
     signal.kind > known.kind || known.ended.is_some() && signal.kind == known.kind && is_else()
 }
 
-/// Whether the trails alone tell that a prediction may have come to its end.
+/// Tells whether a prediction may have ended, judged by the trails alone.
 pub(super) fn may_end(note: &PredictionNote, trails: [&Trail; 2], now: Timestamp) -> bool {
     let worked_on = |trail: &Trail| trail.goes_on_after(note.at.plus(PATIENCE / 2));
     (now.since(note.at) >= PATIENCE && trails.into_iter().all(worked_on))
@@ -164,21 +164,20 @@ pub(super) fn may_end(note: &PredictionNote, trails: [&Trail; 2], now: Timestamp
         || both_wrote(trails, note.at).is_some()
 }
 
-/// One word in common is no kinship.
+/// Least number of topics in common for two sessions to be told of each other.
 pub(super) const ENOUGH_IN_COMMON: usize = 2;
 
-/// The topics that one has left behind and another now turns to, if they are
-/// enough to speak of.
+/// Returns the topics that one session has left behind and another now turns to, if they are enough.
 pub(super) fn inheritance(former: &TrailProfile<'_>, heir: &TrailProfile<'_>) -> Option<Vec<String>> {
     let topics = left_behind(former, heir);
     let is_enough = topics.len() >= ENOUGH_IN_COMMON;
     is_enough.then(|| topics.into_iter().map(str::to_owned).collect())
 }
 
-/// Two decimals are noise.
+/// Change of confidence up to which a trend counts as steady.
 const STEADY: f64 = 0.05;
 
-/// Whether a pair comes nearer since it was predicted to meet.
+/// Returns the trend of a pair's confidence since its prediction was made.
 pub(super) fn trend(prediction: Option<&Prediction>, seen: Option<&Signal>, now: Timestamp) -> Trend {
     let Some(prediction) = prediction else { return Trend::New };
     let moved = seen.map_or(0.0, |signal| signal.confidence) - prediction.signal.confidence;
@@ -193,17 +192,17 @@ pub(super) fn trend(prediction: Option<&Prediction>, seen: Option<&Signal>, now:
     }
 }
 
-/// What counts when work is to be given to someone.
+/// The facts about an agent that decide its suitability for a task.
 pub(super) struct CandidateFacts<'a> {
     pub(super) steps: &'a [Step],
     pub(super) status: Status,
     pub(super) has_task: bool,
     pub(super) unread: usize,
-    /// Not heard from for long.
+    /// Whether the agent has not been heard from for an hour.
     pub(super) is_silent: bool,
 }
 
-/// How well an agent is placed for work on these topics, from 0 to 1, and why.
+/// Returns an agent's suitability for work on these topics, from 0 to 1, and the reasons.
 pub(super) fn suitability(
     wanted: &[String],
     domains: &Domains,
@@ -219,7 +218,7 @@ pub(super) fn suitability(
             (&trajectory.fading, 0.3),
         ];
         let found = known.iter().find(|(topics, _)| topics.contains(topic)).map(|(_, worth)| *worth);
-        // Two prompts have no direction, but they are about something.
+        // Fewer than three prompts have no trajectory, but the last one has topics.
         found.or_else(|| last.contains(topic).then_some(0.5))
     };
     let mut reasons = Vec::new();

@@ -1,8 +1,7 @@
-//! Scores whether two trails lead to the same place: the signals that a prediction is
-//! made from.
+//! Compares two trails, and scores the signals that they lead to the same place.
 //!
-//! Four signals, of which the strongest is the prediction. Words alone are what
-//! the original had; what tools read and wrote says where the work really is.
+//! There are four kinds of signals, and a prediction is made from the strongest. The original design used the
+//! topics of prompts alone; the files that tools read and wrote show where the work really is.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -16,30 +15,30 @@ use super::Visit;
 use super::trail::Marks;
 use crate::Timestamp;
 
-/// Where a pair is looked at from.
+/// The settings for comparing trails.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoringContext<'a> {
-    /// Files count too.
+    /// Whether files count too, and not only topics.
     pub files: bool,
-    /// What the overlap must exceed.
+    /// The threshold that a signal's confidence, or the overlap of topics, must exceed.
     pub threshold: f64,
     pub domains: &'a Domains,
-    /// A signal left out, to see what it is worth.
+    /// A kind of signal to leave out, to measure its worth.
     pub without: Option<SignalKind>,
     pub now: Timestamp,
 }
 
-/// Why two are thought to meet.
+/// The kinds of signals that two sessions may collide, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignalKind {
-    /// Different topics of one domain.
+    /// The sessions work on different topics of one domain.
     DomainProximity,
-    /// Much of what the two are about is the same.
+    /// The topics of the last prompts overlap a lot.
     Approaching,
-    /// One deepens in what the other works on steadily.
+    /// One session deepens in a topic that the other works on steadily, or turns to a file the other wrote.
     CrossApproach,
-    /// Both deepen in the same.
+    /// Both sessions deepen in the same topic, or write the same file.
     MutualDeepening,
 }
 
@@ -48,7 +47,7 @@ impl SignalKind {
     pub const ALL: [Self; 4] =
         [Self::MutualDeepening, Self::CrossApproach, Self::Approaching, Self::DomainProximity];
 
-    /// Its name in the store and in messages.
+    /// Returns the kind's name in the store and in messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::DomainProximity => "domain proximity",
@@ -59,13 +58,13 @@ impl SignalKind {
     }
 }
 
-/// Why two are thought to meet.
+/// A sign that two sessions may collide.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Signal {
     pub kind: SignalKind,
-    /// From 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// Prompts until they meet, as far as can be guessed.
+    /// A guess of the number of prompts until the collision.
     pub distance: u32,
     pub topics: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -74,20 +73,19 @@ pub struct Signal {
     pub domains: Vec<String>,
 }
 
-/// What was written longer ago is done with, or committed.
+/// Age from which a written file no longer counts: the work on it is finished or committed.
 const LATELY: i64 = 30 * Timestamp::MINUTE;
 
-/// The first prompts of a session are for looking around: what it reads then is
-/// not yet what it will change.
+/// Number of prompts before the files that a session reads count: at first it only looks around.
 const SETTLED: usize = 3;
 
-/// How sure an overlap makes.
+/// Factor from the overlap of topics to the confidence.
 const APPROACHING: f64 = 0.8;
 
-/// What words are worth where the files tell that the two work apart.
+/// Factor for the confidence if the files show that the two work in different places.
 const APART: f64 = 0.5;
 
-/// A trail, made ready to be compared with many.
+/// A trail prepared for comparison with many others.
 pub struct TrailProfile<'a> {
     words: Marks<'a>,
     /// The topics of the last prompt, sorted.
@@ -96,24 +94,24 @@ pub struct TrailProfile<'a> {
     files: Files<'a>,
 }
 
-/// Which files a trail leads to, by path.
+/// The files of a trail, prepared for comparison.
 #[derive(Default)]
 struct Files<'a> {
-    /// The directories of all that were visited.
+    /// The directories of all visited files.
     places: Vec<&'a str>,
-    /// Of late, and when last.
+    /// The files written lately, with the time of the last write.
     written: Vec<(&'a str, Timestamp)>,
-    /// Since the last prompt.
+    /// The files read since the last prompt.
     looked_at: Vec<(&'a str, Timestamp)>,
-    /// When anything was written last.
+    /// The time of the last write to any file.
     last_write: Option<Timestamp>,
     is_settled: bool,
-    /// Nothing was heard of it for a while.
+    /// Whether the session has done nothing for a while.
     is_away: bool,
 }
 
 impl<'a> TrailProfile<'a> {
-    /// Of words and, where they count, of files.
+    /// Prepares a trail's topics and, if they count, its files.
     pub fn new(trail: &'a Trail, scoring_context: &ScoringContext<'a>) -> Self {
         let files = if scoring_context.files {
             Files::new(&trail.steps, scoring_context.now)
@@ -123,7 +121,7 @@ impl<'a> TrailProfile<'a> {
         Self { files, ..Self::at_a_glance(&TopicSummary::of(trail), scoring_context) }
     }
 
-    /// Of words only.
+    /// Prepares topics only.
     pub fn at_a_glance(glance: &TopicSummary<'a>, scoring_context: &ScoringContext<'a>) -> Self {
         let words = Marks::new(glance);
         let mut key: Vec<&str> = glance.steps.last().cloned().unwrap_or_default();
@@ -139,8 +137,7 @@ impl<'a> TrailProfile<'a> {
         Self { words, key, domains, files: Files::default() }
     }
 
-    /// The words that another must say for the two to have anything to do with
-    /// each other, sorted.
+    /// Returns the words of which another session must use one for any signal between the two, sorted.
     pub(super) fn interests(&self, scoring_context: &ScoringContext<'a>) -> Vec<&'a str> {
         let near = scoring_context.domains.iter().filter(|(_, domain)| self.domains.contains(domain));
         let own = self.words.all.iter().map(|mark| mark.name);
@@ -185,9 +182,8 @@ impl<'a> Files<'a> {
         self.written.binary_search_by_key(&path, |(path, _)| *path).ok().map(|at| self.written[at].1)
     }
 
-    /// The files that this one turns to and the other works on: it looks at
-    /// what the other wrote before, or the other writes what it was looking at
-    /// and not yet past.
+    /// Returns the files that this session turns to and the other works on: files that it read after the
+    /// other wrote them, or that the other wrote while it was still looking at them.
     fn turns_to<'b>(&'b self, other: &'b Self) -> impl Iterator<Item = &'a str> + 'b {
         self.looked_at.iter().filter_map(|(path, looked)| {
             let written = other.writes(path)?;
@@ -200,7 +196,7 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// Whether the two are known to work in different places.
+    /// Tells whether the two are known to work in different directories.
     fn is_apart_from(&self, other: &Self) -> bool {
         let has_place = |files: &Self| files.last_write.is_some();
         let is_shared = |place: &&str| other.places.binary_search(place).is_ok();
@@ -208,7 +204,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Topics that one has left behind and another now turns to.
+/// Returns the topics that fade in `one` and that `other` now turns to.
 pub(super) fn left_behind<'a>(one: &TrailProfile<'a>, other: &TrailProfile<'_>) -> Vec<&'a str> {
     let turns = |heading| matches!(heading, Some(Heading::Deepening | Heading::Emerging));
     one.words
@@ -218,7 +214,7 @@ pub(super) fn left_behind<'a>(one: &TrailProfile<'a>, other: &TrailProfile<'_>) 
         .collect()
 }
 
-/// All signals of a pair, the strongest first.
+/// Returns all signals between two trails, strongest first.
 pub fn signals(
     one: &TrailProfile<'_>,
     other: &TrailProfile<'_>,
@@ -258,7 +254,7 @@ pub fn signals(
     let mut add = |kind, confidence: f64, distance, topics: &[&str], files: &[&str], domains: &[&str]| {
         let confidence = if is_apart { confidence * APART } else { confidence };
         let confidence = (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0;
-        // What an overlap must exceed it has exceeded already, unless it counts less.
+        // An overlap was already compared with the threshold, before its factor.
         let least = if kind == SignalKind::Approaching {
             scoring_context.threshold * APPROACHING
         } else {
@@ -297,7 +293,7 @@ fn both<'a>(one: &[&'a str], other: &[&str]) -> Vec<&'a str> {
     one.iter().copied().filter(|name| other.contains(name)).collect()
 }
 
-/// How much of two sets is common.
+/// Returns the share of two sets' union that is in both.
 fn share(common: &[&str], one: &[&str], other: &[&str]) -> f64 {
     match one.len() + other.len() - common.len() {
         0 => 0.0,

@@ -1,7 +1,6 @@
-//! The lists of words that say nothing about the topic of a prompt. Each list is
-//! sorted, so that a word is looked up and not searched for.
+//! Lists of words that say nothing about the topic of a prompt. Each list is sorted, for binary search.
 
-/// Common words: of English, and of other languages people write prompts in.
+/// Common words of English and of other languages that people write prompts in.
 const COMMON: &[&str] = &[
     "aber", "about", "above", "ainda", "alle", "alles", "alors", "also", "always", "and", "ante", "any",
     "após", "are", "asi", "así", "auch", "aucun", "auf", "aussi", "avec", "bajo", "been", "before", "bei",
@@ -26,7 +25,7 @@ const COMMON: &[&str] = &[
     "without", "would", "you", "your", "zum", "zur", "zwischen",
 ];
 
-/// What is said of any work: two prompts that share only these share nothing.
+/// Words that occur in prompts about any work: two prompts that share only these have nothing in common.
 const NOISE: &[&str] = &[
     "able",
     "actually",
@@ -230,10 +229,10 @@ const NOISE: &[&str] = &[
     "yml",
 ];
 
-/// Two letters that are a topic.
+/// Two-letter words that are topics.
 const SHORT: &[&str] = &["ai", "cd", "ci", "db", "io", "js", "ml", "qa", "ts", "ui", "ux"];
 
-/// Whether a word says nothing.
+/// Tells whether a word says nothing about the topic of a prompt.
 pub(super) fn is_empty(word: &str) -> bool {
     has(COMMON, word) || has(NOISE, word)
 }

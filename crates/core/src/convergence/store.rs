@@ -1,5 +1,4 @@
-//! The port of the convergence room: what an engine must store of predictions and
-//! domains.
+//! The port of the convergence room: the reads of predictions and domains that an engine must offer.
 
 use std::path::Path;
 
@@ -12,22 +11,22 @@ use crate::journal::Number;
 
 /// The reads that convergence needs.
 pub trait ConvergenceStore {
-    /// Predictions that have not ended, oldest first.
+    /// Returns the predictions that have not ended, oldest first.
     fn active_predictions(&self) -> Result<Vec<Prediction>, StoreError>;
 
-    /// Those of that number, of all projects.
+    /// Returns the predictions with that number, of all projects.
     fn predictions_numbered(&self, number: Number) -> Result<Vec<Prediction>, StoreError>;
 
-    /// Predictions that have ended, newest first.
+    /// Returns the predictions that have ended, newest first.
     fn past_predictions(&self) -> Result<Vec<Prediction>, StoreError>;
 
     fn tally(&self) -> Result<Counters, StoreError>;
 
-    /// Topics that the person has put into a domain, or into none.
+    /// Returns the topics that the person has assigned to a domain, or to none.
     fn assigned_domains(&self) -> Result<Vec<(String, Option<String>)>, StoreError>;
 
     fn learned_domains(&self) -> Result<Vec<LearnedDomain>, StoreError>;
 
-    /// What is published for who works in that worktree, from the tables.
+    /// Builds from the tables what is published for agents in that worktree.
     fn radar_note(&self, worktree: &Path) -> Result<RadarNote, StoreError>;
 }

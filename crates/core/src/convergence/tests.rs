@@ -1,5 +1,4 @@
-//! Tests of the convergence rules: topics, trails, signals and domains, by examples and
-//! by properties.
+//! Tests of the convergence rules: topics, trails, signals and domains, by examples and by properties.
 
 use proptest::prelude::*;
 
@@ -61,7 +60,7 @@ fn seen(one: &Trail, other: &Trail, files: bool) -> Vec<Signal> {
 fn every_topic_has_one_heading() {
     let trajectory =
         Trajectory::of(&steps(&["auth db", "auth ui", "auth", "auth jwt", "auth jwt", "auth jwt ui"]));
-    // In all six prompts, as often early as late.
+    // `auth` is in all six prompts, as often early as late.
     assert_eq!(trajectory.stable, ["auth", "ui"]);
     assert_eq!(trajectory.emerging, ["jwt"]);
     assert_eq!(trajectory.fading, ["db"]);
@@ -96,7 +95,7 @@ fn the_four_signals_have_the_originals_confidences() {
     assert_eq!(near.domains, ["auth"]);
 }
 
-/// A trail that visits files in its last step: `r` and `w` by second.
+/// Makes a trail that visits files in its last step: path, `r` or `w`, and second.
 fn visiting(name: &str, prompts: &[&str], visits: &[(&str, char, i64)]) -> Trail {
     let mut trail = trail(name, prompts);
     let last = trail.steps.last_mut().unwrap();
@@ -116,15 +115,15 @@ fn who_turns_to_what_another_has_in_hand_is_about_to_meet_it() {
     assert_eq!((signal.kind, signal.confidence), (SignalKind::CrossApproach, 0.6));
     assert_eq!(signal.files, ["src/auth.rs"]);
     assert!(seen(&writer, &reader, false).is_empty());
-    // One that has just come looks around.
+    // A session that has just begun only looks around.
     let newcomer = visiting("c", &["two"], &[("src/auth.rs", 'r', 60)]);
     assert!(seen(&writer, &newcomer, true).is_empty());
-    // But what is written under its eyes concerns it, unless it went on.
+    // But a file that another writes while the session looks at it counts, unless the session went on.
     let watching = visiting("d", &["two"], &[("src/auth.rs", 'r', 40)]);
     assert_eq!(seen(&writer, &watching, true).len(), 1);
     let went_on = visiting("e", &["two"], &[("src/auth.rs", 'r', 40), ("README", 'w', 45)]);
     assert!(seen(&writer, &went_on, true).is_empty());
-    // What was written long ago is done with.
+    // A file that was written long ago does not count.
     let mut long_ago = writer.clone();
     long_ago.steps[0].written[0].at = Timestamp(-30 * Timestamp::MINUTE);
     assert!(seen(&long_ago, &reader, true).is_empty());
@@ -159,7 +158,7 @@ fn a_prediction_ends_by_what_happens_after_it() {
     let met = Since { written: at(1), left: Some("B".into()), ..none() };
     assert_eq!(verdict(made, met), Some(PredictionOutcome::Occurred));
     assert_eq!(verdict(made, Since { spoken: at(1), ..none() }), Some(PredictionOutcome::Occurred));
-    // What came first counts: an apology prevents nothing.
+    // The first event counts: a message after the collision prevents nothing.
     let agreed = Since { understanding: at(1), written: at(2), ..none() };
     assert_eq!(verdict(made, agreed), Some(PredictionOutcome::Prevented));
     let sorry = Since { understanding: at(3), written: at(2), ..none() };
@@ -177,7 +176,7 @@ fn every_tenth_moves_the_threshold() {
     assert_eq!(after(&[(FalsePositive, 4), (Prevented, 6)]), 0.40);
     assert_eq!(after(&[(FalsePositive, 3), (Prevented, 6), (Occurred, 1)]), 0.35);
     assert_eq!(after(&[(Occurred, 2), (Prevented, 8)]), 0.33);
-    // Too many false ones weigh more.
+    // Too many false positives outweigh collisions that occurred.
     assert_eq!(after(&[(Occurred, 6), (FalsePositive, 4)]), 0.40);
     assert_eq!(after(&[(FalsePositive, 1_000)]), 0.70);
     assert_eq!(after(&[(Occurred, 1_000)]), 0.15);
@@ -297,8 +296,8 @@ fn party(session: &SessionId) -> Party {
 }
 
 proptest! {
-    /// What is found again and again is predicted once, as long as it is open, and nobody
-    /// is told of more meetings than it can use.
+    /// A signal that is found repeatedly makes one prediction while that is open, and no session is told of
+    /// too many.
     #[test]
     fn what_is_open_is_no_news(
         found in proptest::collection::vec((0_u8..5, 0_u8..5, 0_usize..4, "[a-c]"), 1..20),
@@ -348,7 +347,7 @@ proptest! {
             pairs.dedup();
             prop_assert_eq!(pairs.len(), known.len(), "one open prediction for two");
         }
-        // Of each of three meetings a session hears once for each kind that is worth telling.
+        // A session is told of at most three predictions, once for each kind of signal that is worth telling.
         prop_assert!(told.values().all(|count| *count <= 3 * 3), "{:?}", told);
     }
 }

@@ -1,22 +1,21 @@
-//! Extracts the topics of a prompt: its words, without those that say nothing.
+//! Extracts the topics of a prompt: its words without stop words.
 
 use std::collections::BTreeMap;
 
 use super::stop_words;
 
-/// How many topics a prompt has at most.
+/// Most topics of a prompt.
 pub const MOST_TOPICS: usize = 8;
 
-/// Of a long prompt only the beginning is read: the rest is pasted.
+/// Bytes of a prompt that are read: the rest of a longer prompt is usually pasted.
 const LONGEST: usize = 16 << 10;
 
-/// What is longer is no word, but a key or a hash that somebody pasted.
+/// Most bytes of a word: a longer one is a pasted key or hash.
 const LONGEST_WORD: usize = 32;
 
-/// The topics of a prompt, those it speaks of most first. Identifiers and paths
-/// are taken apart; a run of ideographs counts as its pairs, which is how words
-/// are found where nobody writes spaces. `noise` is what identifies this user
-/// and machine.
+/// Returns the topics of a prompt, the most frequent first. Identifiers and paths are split into words; a run
+/// of ideographs is split into pairs, because such scripts have no spaces between words. `noise` are words to
+/// leave out, such as the names of the user and the machine.
 pub fn topics(prompt: &str, noise: &[String]) -> Vec<String> {
     let end = prompt.floor_char_boundary(LONGEST.min(prompt.len()));
     let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
@@ -26,19 +25,18 @@ pub fn topics(prompt: &str, noise: &[String]) -> Vec<String> {
         }
     }
     let mut topics: Vec<(String, (usize, usize))> = found.into_iter().collect();
-    // Of two that are as frequent the earlier one comes first.
+    // Of two words of equal frequency, the earlier one comes first.
     topics.sort_by_key(|(_, (count, first))| (std::cmp::Reverse(*count), *first));
     topics.truncate(MOST_TOPICS);
     topics.into_iter().map(|(word, _)| word).collect()
 }
 
-/// The words of a name, as they would be found in a prompt.
+/// Splits a name into words, as they would be found in a prompt.
 pub(super) fn words_of(name: &str) -> Vec<String> {
     words(name)
 }
 
-/// The words of a text in lower case, in order. `HTTPServer_config` is `http`,
-/// `server` and `config`.
+/// Splits a text into words in lower case, in order. `HTTPServer_config` is `http`, `server` and `config`.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -61,7 +59,7 @@ fn words(text: &str) -> Vec<String> {
                 end(&mut word);
             }
         } else if character.is_alphanumeric() {
-            // `parseConfig`, and `HTTPServer`; but `OAuth` is one.
+            // Split `parseConfig` and `HTTPServer`, but not `OAuth`.
             let after_small = previous.is_lowercase() || previous.is_numeric();
             let ends_capitals = previous.is_uppercase() && next.is_lowercase() && word.len() > 1;
             if character.is_uppercase() && (after_small || ends_capitals) {
@@ -77,7 +75,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Of scripts that put no spaces between words.
+/// Tells whether a character belongs to a script without spaces between words.
 fn is_ideograph(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
 }

@@ -1,5 +1,5 @@
-//! The trail of a session as data: its last prompts, their topics, and the files that
-//! followed. And what can be seen from that: which topics deepen, emerge, fade or stay.
+//! The trail of a session as data (its last prompts, their topics, and the files that followed), and its
+//! trajectory: which topics deepen, emerge, fade or stay.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -10,13 +10,13 @@ use crate::Timestamp;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 
-/// How many prompts are looked at.
+/// Number of last prompts that a trail keeps.
 pub const WINDOW: usize = 10;
 
-/// How many of the last prompts make something new, or something given up.
+/// Number of last prompts that decide whether a topic is emerging or fading.
 const RECENT: usize = 3;
 
-/// Fewer prompts than this have no direction.
+/// Least number of prompts for a topic to have a heading.
 const FEWEST: usize = 3;
 
 /// One session's trail.
@@ -25,21 +25,21 @@ pub struct Trail {
     pub session: SessionId,
     pub project: Option<ProjectId>,
     pub worktree: PathBuf,
-    /// Oldest first, at most [`WINDOW`].
+    /// The prompts, oldest first, at most [`WINDOW`].
     pub steps: Vec<Step>,
 }
 
-/// A prompt and what came of it.
+/// A prompt, its topics, and the files that were read and written after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Step {
     pub at: Timestamp,
-    /// Tells one prompt from another without its text.
+    /// The hash of the prompt's text, to recognise a repeated prompt.
     pub hash: u64,
-    /// The beginning of the prompt, where prompts may be kept.
+    /// The beginning of the prompt, if prompts may be kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     pub topics: Vec<String>,
-    /// Each file once, as it was visited last.
+    /// The files that were read, each once, by its last visit; `written` is the same for writes.
     pub read: Vec<Visit>,
     pub written: Vec<Visit>,
 }
@@ -47,32 +47,31 @@ pub struct Step {
 /// A file that a tool has read or written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Visit {
-    /// Relative to the worktree.
+    /// The path of the file, relative to the worktree if it is inside.
     pub path: String,
     pub at: Timestamp,
 }
 
 impl Trail {
-    /// Whether it goes on after then.
+    /// Tells whether the session was prompted after `then`.
     pub fn goes_on_after(&self, then: Timestamp) -> bool {
         self.steps.iter().any(|step| step.at > then)
     }
 
-    /// What it wrote after then, and when last.
+    /// Returns the files that the session wrote after `then`, with the times.
     pub fn written_after(&self, then: Timestamp) -> impl Iterator<Item = (&str, Timestamp)> {
         let written = self.steps.iter().flat_map(|step| &step.written);
         written.filter(move |visit| visit.at > then).map(|visit| (visit.path.as_str(), visit.at))
     }
 
-    /// When a prompt after then was first about a topic.
+    /// Returns the time of the first prompt after `then` that was about a topic.
     pub fn speaks_after(&self, then: Timestamp, topic: &str) -> Option<Timestamp> {
         let speaks = |step: &&Step| step.at > then && step.topics.iter().any(|known| known == topic);
         self.steps.iter().find(speaks).map(|step| step.at)
     }
 }
 
-/// What a session is about, at a glance: the topics of its last prompts, oldest
-/// first.
+/// A session's topics without its files: the topics of its last prompts, oldest first.
 #[derive(Clone, Debug)]
 pub struct TopicSummary<'a> {
     pub session: Cow<'a, str>,
@@ -80,40 +79,40 @@ pub struct TopicSummary<'a> {
 }
 
 impl<'a> TopicSummary<'a> {
-    /// The same of a trail.
+    /// Summarises a trail.
     pub fn of(trail: &'a Trail) -> Self {
         Self { session: trail.session.as_str().into(), ..Self::of_steps(&trail.steps) }
     }
 
-    /// The same of prompts that are nobody's.
+    /// Summarises prompts without a session.
     pub fn of_steps(steps: &'a [Step]) -> Self {
         let words = |step: &'a Step| step.topics.iter().map(String::as_str).collect();
         Self { session: "".into(), steps: steps.iter().map(words).collect() }
     }
 }
 
-/// In which of the last prompts something occurs: the lowest bit is the oldest.
+/// A topic with a bit for each of the last prompts that it occurs in; the lowest bit is the oldest prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark<'a> {
     pub(super) name: &'a str,
     pub(super) mask: u16,
 }
 
-/// Where a topic is heading. Every topic of a window is exactly one of these.
+/// The direction of a topic over the last prompts. Every topic of a window has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Heading {
-    /// In most prompts, and more of late.
+    /// The topic is in at least 60 % of the prompts, and in more of the newer half than of the older.
     Deepening,
-    /// Of late only.
+    /// The topic is only in the last three prompts.
     Emerging,
-    /// Not of late.
+    /// The topic is in none of the last three prompts.
     Fading,
-    /// Neither.
+    /// None of the other headings applies.
     Stable,
 }
 
-/// What occurs in a window, sorted by name.
+/// The topics of a window of prompts with their marks, sorted by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks<'a> {
     pub(super) all: Vec<Mark<'a>>,
@@ -139,7 +138,7 @@ impl<'a> Marks<'a> {
         Self { all, window }
     }
 
-    /// Where one of them is heading; too short a window has no direction.
+    /// Returns the heading of a topic; `None` if the window is too short.
     pub(super) fn heading(&self, mark: &Mark<'_>) -> Option<Heading> {
         let window = self.window;
         if window < FEWEST {
@@ -163,7 +162,7 @@ impl<'a> Marks<'a> {
         self.all.iter().filter(move |mark| self.heading(mark) == Some(heading))
     }
 
-    /// What both have.
+    /// Returns the topics that are in both windows, with both their marks.
     pub(super) fn shared<'b, 'c>(
         &'b self,
         other: &'b Marks<'c>,
@@ -179,7 +178,7 @@ impl<'a> Marks<'a> {
 }
 
 trait SplitAt {
-    /// How many bits are set below a place, and from there on.
+    /// Counts the bits that are set below a place, and from there on.
     fn split_at(self, place: usize) -> (u32, u32);
 }
 
@@ -190,7 +189,7 @@ impl SplitAt for u16 {
     }
 }
 
-/// The topics of a window by where they are heading.
+/// The topics of a window of prompts, by heading.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Trajectory {
     pub deepening: Vec<String>,
@@ -200,12 +199,12 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// Where these prompts head.
+    /// Returns the trajectory of these prompts.
     pub fn of(steps: &[Step]) -> Self {
         Self::at_a_glance(&TopicSummary::of_steps(steps))
     }
 
-    /// The same from what others see of a session.
+    /// Returns the trajectory of a topic summary.
     pub fn at_a_glance(glance: &TopicSummary<'_>) -> Self {
         let marks = Marks::new(glance);
         let all = |heading| {

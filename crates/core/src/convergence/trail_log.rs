@@ -1,6 +1,5 @@
-//! Keeps trails in the side files: each session's in its log, and what all sessions are
-//! about in one table of slots. **The logs of others are read only where there is
-//! something to see.**
+//! Stores trails in the side files: each session's trail in its log, and the topics of all sessions in one
+//! table of slots. **The log of another session is read only if its topics are near.**
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,24 +24,24 @@ use crate::side_files::escaped;
 use crate::side_files::path_key;
 use crate::side_files::unescaped;
 
-/// How many files of a prompt are kept, read and written.
+/// Most files of a prompt that are kept, for reads and for writes.
 const MOST_FILES: usize = 12;
 
-/// Between the prompts of a session, in its slot.
+/// Separates the prompts of a session in its slot.
 const STEP: char = '\u{1e}';
 
-/// How long what a session is about may be there.
+/// Most bytes of topics in a session's slot.
 const LONGEST_TOPICS: usize = 700;
 
 impl dyn SideFiles + '_ {
-    /// A session begins, or goes on.
+    /// Begins the trail of a session, or continues an earlier one.
     pub fn begin_trail(
         &self,
         session: &SessionId,
         project: &ProjectId,
         worktree: &Path,
     ) -> Result<(), StoreError> {
-        // One that comes back goes on where it was, unless it is elsewhere.
+        // A session that comes back keeps its trail, unless it is in another project now.
         let log = self.read_log(session);
         let former = log.trail().filter(|former| former.project.as_ref() == Some(project));
         let steps = former.map_or_else(Vec::new, |former| former.steps);
@@ -52,8 +51,8 @@ impl dyn SideFiles + '_ {
         if trail.steps.is_empty() { Ok(()) } else { self.put_topics(&trail) }
     }
 
-    /// Adds the last step of a trail, and looks at what others in its project are
-    /// about, if they say any of these words, which are sorted.
+    /// Writes the last step of a trail, and calls `look` for every session of its project that uses one of
+    /// the words in `interests`, which must be sorted.
     pub fn add_step(
         &self,
         trail: &Trail,
@@ -70,23 +69,23 @@ impl dyn SideFiles + '_ {
         self.put_topics(trail)
     }
 
-    /// A tool of its has read or written a file.
+    /// Adds to a session's trail that a tool has read or written a file.
     pub fn add_visit(&self, session: &SessionId, path: &Path, at: Timestamp, written: bool) {
         let mut line = String::new();
         write_visit(&mut line, &path.to_string_lossy(), at, written);
         let _ = self.add(session, &Line::Trail(line));
     }
 
-    /// A session has read the file that is really there.
+    /// Records that a session has read a file, given by its real path.
     pub fn read_by(&self, path: &Path, session: &SessionId, at: Timestamp) {
         let mut readers = vec![(session.clone(), at)];
-        // The reader before it stays in the slot: it is told if this one writes the file.
+        // The previous reader stays in the slot: it is told if this session writes the file.
         readers.extend(self.last_reader(path, session));
         let readers = readers.iter().map(|(who, at)| format!("{} {}", at.0, escaped(who.as_str())));
         let _ = self.set_slot(READERS, &path_key(path), &readers.collect::<Vec<_>>().join("\t"));
     }
 
-    /// Who read it last but for this session, and when.
+    /// Returns the session other than `but` that read a file last, and the time.
     pub fn last_reader(&self, path: &Path, but: &SessionId) -> Option<(SessionId, Timestamp)> {
         let reader = |text: &str| {
             let (at, session) = text.split_once(' ')?;
@@ -96,29 +95,28 @@ impl dyn SideFiles + '_ {
         readers.split('\t').map_while(reader).find(|(session, _)| session != but)
     }
 
-    /// The trail of a session that is here.
+    /// Reads the trail of a session that has not ended.
     pub fn trail(&self, session: &SessionId) -> Option<Trail> {
         self.state(session).ok()?.filter(SessionState::is_begun)?;
         self.last_trail(session)
     }
 
-    /// The same, also of one that is gone.
+    /// Reads the trail of a session from its log, even if the session has ended.
     pub fn last_trail(&self, session: &SessionId) -> Option<Trail> {
         self.read_log(session).trail().filter(|trail| trail.session == *session)
     }
 
-    /// Looks at what all in a project are about.
+    /// Calls `look` for the topics of every session of a project.
     pub fn each_topic_summary(&self, project: &ProjectId, look: &mut dyn FnMut(&TopicSummary<'_>)) {
         self.look_through(project, None, look);
     }
 
-    /// A session is over: it is about nothing any more.
+    /// Frees the topics slot of a session that has ended.
     pub fn end_trail(&self, session: &SessionId) {
         self.free_slot(TOPICS, &escaped(session.as_str()));
     }
 
-    /// Removes all that is noted of a session that is over, except its trail, which is
-    /// kept for a handoff.
+    /// Removes the notes about a session that has ended, except its trail, which is kept for a handoff.
     pub fn end_notes(&self, session: &SessionId) {
         let _ = self.end_session(session);
         match self.last_trail(session) {
@@ -127,7 +125,7 @@ impl dyn SideFiles + '_ {
         }
     }
 
-    /// Forgets trails that ended before then.
+    /// Removes the trails of ended sessions whose last prompt was before `before`, or that have no prompt.
     pub fn forget_trails(&self, before: Timestamp) {
         for files in self.sessions().into_iter().filter(|files| !files.has_state) {
             let last = Log(files.log).trail().and_then(|trail| Some(trail.steps.last()?.at));
@@ -137,7 +135,7 @@ impl dyn SideFiles + '_ {
         }
     }
 
-    /// Ends the trails of sessions that are not here any more, whatever became of them.
+    /// Ends the trails of all sessions that are not in `here`.
     pub fn end_trails_except(&self, here: &[SessionId]) {
         let here: Vec<String> = here.iter().map(|session| session.path_part().to_string()).collect();
         for files in self.sessions() {
@@ -153,7 +151,7 @@ impl dyn SideFiles + '_ {
         }
     }
 
-    /// Forgets what prompts said, of all trails or of those in a worktree.
+    /// Removes the texts of prompts from all trails, or from those of a worktree.
     pub fn forget_prompts(&self, worktree: Option<&Path>) {
         for files in self.sessions() {
             let log = Log(files.log);
@@ -166,7 +164,8 @@ impl dyn SideFiles + '_ {
         }
     }
 
-    /// Says what a session is about. Where that is too much, the oldest gives way.
+    /// Writes the topics of a session into its slot; the oldest prompts are left out if there is not enough
+    /// room.
     fn put_topics(&self, trail: &Trail) -> Result<(), StoreError> {
         let project = escaped(trail.project.as_ref().map_or("", |project| project.as_str()));
         let mut steps: Vec<String> = trail.steps.iter().map(|step| step.topics.join(" ")).collect();
@@ -177,8 +176,8 @@ impl dyn SideFiles + '_ {
         self.set_slot(TOPICS, &escaped(trail.session.as_str()), &value)
     }
 
-    /// Looks at all sessions of a project, or at those that say any of these words,
-    /// which are sorted.
+    /// Calls `look` for every session of a project, or only for those that use one of the words in
+    /// `interests`, which must be sorted.
     fn look_through(
         &self,
         project: &ProjectId,
@@ -198,15 +197,15 @@ impl dyn SideFiles + '_ {
     }
 }
 
-/// Finds words in what many sessions are about. Nearly all their words are none of
-/// these, which a bit for each hash tells in one pass over the text.
+/// A filter that finds words in the topics of many sessions. Nearly all topics are none of the words, which
+/// a bit for each hash tells in one pass over the text.
 struct WordFilter<'a> {
     words: &'a [&'a str],
     bits: [u64; 64],
 }
 
 impl<'a> WordFilter<'a> {
-    /// `words` are sorted.
+    /// Builds the filter; `words` must be sorted.
     fn new(words: &'a [&'a str]) -> Self {
         let mut bits = [0; 64];
         for word in words {
@@ -216,7 +215,7 @@ impl<'a> WordFilter<'a> {
         Self { words, bits }
     }
 
-    /// Whether any word of a session's slot is one of these.
+    /// Tells whether any topic in a session's slot is one of the words.
     fn has_any_of(&self, steps: &str) -> bool {
         let (mut hash, mut start) = (0, 0);
         for (end, byte) in steps.bytes().enumerate() {
@@ -239,12 +238,12 @@ impl<'a> WordFilter<'a> {
     }
 
     fn add(hash: u64, byte: u8) -> u64 {
-        // Two steps of the processor, where a product takes four: a prompt hashes all that
-        // everyone is about.
+        // This takes two processor steps, where a multiplication takes four: each prompt hashes the topics of
+        // all sessions.
         hash.rotate_left(5) ^ u64::from(byte)
     }
 
-    /// Which bit a hash has.
+    /// Returns the position of a hash's bit.
     fn place(hash: u64) -> (usize, u64) {
         let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         ((mixed >> 58) as usize, 1 << (mixed >> 52 & 63))
@@ -252,7 +251,7 @@ impl<'a> WordFilter<'a> {
 }
 
 impl Trail {
-    /// As a log has it.
+    /// Formats the trail as lines of a log.
     pub(crate) fn render(&self) -> String {
         let project = self.project.as_ref().map_or("", |project| project.as_str());
         let worktree = self.worktree.to_string_lossy();
@@ -280,7 +279,7 @@ fn write_visit(text: &mut String, path: &str, at: Timestamp, written: bool) {
 }
 
 impl Log {
-    /// What it says besides the trail.
+    /// Returns the lines of the log that do not belong to the trail.
     fn without_trail(&self) -> String {
         let is_trail = |line: &str| {
             matches!(line.split('\t').next(), Some("of" | "prompt" | "read" | "wrote"))
@@ -315,7 +314,7 @@ impl Log {
     }
 }
 
-/// Whose trail it is, without its steps.
+/// Parses the line that begins a trail; the steps follow in other lines.
 fn read_of(cells: &str) -> Option<Trail> {
     let mut cells = cells.splitn(3, '\t').map(unescaped);
     let (project, session, worktree) = (cells.next()?, cells.next()?, cells.next()?);
@@ -340,12 +339,13 @@ fn read_step(cells: &str) -> Option<Step> {
     })
 }
 
-/// Whether it is no more than a cell: a line that was half written has the next one in it.
+/// Tells whether a text is a single cell: a half-written line is merged with the next line, and has more
+/// tabs.
 fn is_cell(text: &&str) -> bool {
     !text.contains('\t')
 }
 
-/// A file by its path in the worktree, if it is in it.
+/// Parses a visit; the path is made relative to the worktree if the file is inside.
 fn read_visit(cells: &str, worktree: &str) -> Option<Visit> {
     let (at, path) = cells.split_once('\t').filter(|(_, path)| is_cell(path))?;
     let path = unescaped(path);

@@ -1,5 +1,4 @@
-//! The texts that agents read about predicted collisions and about each other's
-//! finished work.
+//! Words what agents and the person read about predicted collisions, and about each other's finished work.
 
 use super::Prediction;
 use super::Signal;
@@ -7,8 +6,8 @@ use super::SignalKind;
 use crate::presence::SessionId;
 use crate::text;
 
-/// One line for one of the two: `IronKnight is deepening in auth, as you are:
-/// coordinate before you go on (…)`
+/// Words a prediction in one line for one of the two: `IronKnight is deepening in auth, as you are:
+/// coordinate before you go on (…)`.
 pub(super) fn line(prediction: &Prediction, me: &SessionId) -> String {
     let other = &prediction.other(me).name;
     let (seen, number) = (seen(&prediction.signal), prediction.number);
@@ -24,12 +23,12 @@ pub(super) fn line(prediction: &Prediction, me: &SessionId) -> String {
     one_safe_line(&line)
 }
 
-/// Names of files are anyone's words: on one line, and unable to be anything else.
+/// Puts a text on one line and removes hook marks, because file names in it are foreign text.
 fn one_safe_line(line: &str) -> String {
     text::strip_hook_marks(&text::one_line(line, 600)).into_owned()
 }
 
-/// What was seen, after the name of one of the two.
+/// Words a signal, to follow the name of one of the two.
 fn seen(signal: &Signal) -> String {
     let topics = || text::first_few(signal.topics.iter().map(|topic| text::foreign(topic, 30)), 3);
     let files = || text::first_few(signal.files.iter().map(|file| text::foreign(file, 60)), 2);
@@ -56,7 +55,7 @@ fn seen(signal: &Signal) -> String {
     parts.join(" and ")
 }
 
-/// What to do about it, for the person.
+/// Recommends to the person what to do about a signal.
 pub fn recommendation(signal: &Signal) -> String {
     let common = if signal.files.is_empty() { &signal.topics } else { &signal.files };
     let common = text::first_few(common.iter().map(|name| text::foreign(name, 60)), 4);
@@ -80,7 +79,8 @@ pub fn recommendation(signal: &Signal) -> String {
     }
 }
 
-/// To both, when one's former work is what the other now turns to.
+/// Words the remark to each of two agents when one turns to the other's former work. `is_former` means that
+/// `other` did the former work.
 pub(super) fn pollination(other: &str, topics: &[String], files: &[String], is_former: bool) -> String {
     let topics = text::first_few(topics.iter().map(|topic| text::foreign(topic, 30)), 3);
     let files = match files {

@@ -1,22 +1,23 @@
-//! When a provider is asked again after it has failed.
+//! Decides when a provider is asked again after it has failed or met a limit.
 
 use super::Failure;
 use super::FailureKind;
 use crate::Timestamp;
 
-/// How many failures in a row it takes.
+/// Failures of a provider in a row, or attempts of a CLI, after which a run waits.
 const PATIENCE: u32 = 3;
 
-/// The wait that every failure in the row after the first doubles, in milliseconds.
+/// The base of the wait, in milliseconds: every failure in the row after the first doubles it.
 const FIRST_WAIT: i64 = 2 * Timestamp::SECOND;
 
-/// No wait is longer, before what is added by chance.
+/// Longest wait, before what is added by chance.
 const LONGEST_WAIT: i64 = Timestamp::MINUTE;
 
-/// How long a limit lasts that does not say when it ends.
+/// Length of a limit that does not say when it ends.
 const LIMIT_WAIT: i64 = 30 * Timestamp::SECOND;
 
-/// The longest limits are those of a week: a time far beyond was misread.
+/// Longest limit that is believed: real ones last a week at most, and a time far beyond was
+/// misread.
 const LONGEST_LIMIT: i64 = 8 * Timestamp::DAY;
 
 /// A run of one CLI that has ended.
@@ -24,25 +25,26 @@ const LONGEST_LIMIT: i64 = 8 * Timestamp::DAY;
 pub struct EndedRun {
     pub began: Timestamp,
     pub ended: Timestamp,
-    /// None if it succeeded.
+    /// None if the run succeeded.
     pub failure: Option<FailureKind>,
-    /// When the limit ends that it met, if that was said.
+    /// Time at which the limit ends that the run met, if that was said.
     pub until: Option<Timestamp>,
 }
 
-/// Before when no run of a CLI starts, by its last runs that have ended, in any order; none
-/// if one may start at any time. `chance` spreads those who wait by up to a quarter: it is
-/// the same as long as the runs are the same, so that the time does not move.
+/// Returns the time before which no run of a CLI starts, by its last runs that have ended, in any
+/// order; `None` if a run may start at any time. `chance` spreads runs that wait by up to a quarter
+/// of the wait: for the same runs and the same `chance` the time does not move.
 ///
-/// - A limit lasts until the time that it names, or for half a minute. Only a run that
-///   began after it has shown that it is over.
-/// - From the third failure of the provider in a row on, the wait doubles with each. A run
-///   that succeeded later, or that failed for reasons of its own, ends the row.
+/// - A limit lasts until the time that it names, or for half a minute. Only a run that worked and
+///   began after the limit was met has shown that the limit is over.
+/// - From the third failure of the provider in a row on, the wait doubles with each. A run that
+///   succeeded later, or that only reached its own cap of turns or money, ends the row.
 pub fn not_before(runs: &[EndedRun], chance: u64) -> Option<Timestamp> {
     limit_ends(runs).into_iter().chain(backed_off(runs, chance)).max()
 }
 
-/// The first moment from `at` on that is at least `stagger` away from all that are `taken`.
+/// Returns the first moment from `at` on that is at least `stagger` away from all moments that are
+/// `taken`.
 pub fn staggered(at: Timestamp, mut taken: Vec<Timestamp>, stagger: i64) -> Timestamp {
     taken.sort_unstable();
     taken.into_iter().fold(at, |at, other| {
@@ -51,20 +53,20 @@ pub fn staggered(at: Timestamp, mut taken: Vec<Timestamp>, stagger: i64) -> Time
     })
 }
 
-/// A CLI that tries again by itself, and has told nothing since.
+/// A CLI that tries again by itself, and has reported nothing since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retrying {
-    /// What went wrong.
+    /// The failure that it tries again after.
     pub failure: Failure,
     pub attempt: u32,
-    /// When it tries again, if it tells.
+    /// Time at which it tries again, if it reports that.
     pub until: Option<Timestamp>,
-    /// When it told so.
+    /// Time at which it reported that it tries again.
     pub since: Timestamp,
 }
 
-/// Whether it is ended, to go on when the limit is over: one may try or wait for ever without
-/// telling, and its run would count as working.
+/// Tells whether to end a CLI that tries again, so that its run goes on when the limit is over: a
+/// CLI may try or wait for ever in silence, and its run would count as working.
 pub fn gives_up(retrying: &Retrying, now: Timestamp) -> bool {
     let Retrying { failure, attempt, until, since } = retrying;
     let is_long = |until: Timestamp| until.since(now) > LONGEST_WAIT;
@@ -76,7 +78,7 @@ pub fn gives_up(retrying: &Retrying, now: Timestamp) -> bool {
     failure.kind == FailureKind::Limit && (*attempt >= PATIENCE || waits_long)
 }
 
-/// What a failure tells of the provider.
+/// The evidence that the end of a run gives about its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tells {
     Works,
@@ -86,7 +88,7 @@ enum Tells {
 
 fn tells(failure: Option<FailureKind>) -> Tells {
     match failure {
-        // It has answered until then.
+        // The provider has answered until then.
         None | Some(FailureKind::Turns | FailureKind::Budget) => Tells::Works,
         Some(FailureKind::Limit | FailureKind::Provider) => Tells::Fails,
         Some(FailureKind::NotLoggedIn | FailureKind::Argument | FailureKind::Other) => Tells::Nothing,
@@ -144,10 +146,10 @@ mod tests {
         assert!(!gives_up(&limit(2, None, None), now) && gives_up(&limit(3, None, None), now));
         assert!(!gives_up(&limit(1, Some(60), None), now) && gives_up(&limit(1, Some(61), None), now));
         assert!(!gives_up(&limit(1, None, Some(60)), now) && gives_up(&limit(1, None, Some(61)), now));
-        // It has not said for how long.
+        // The CLI has not said for how long it waits.
         assert!(!gives_up(&limit(1, None, None), after(30)) && gives_up(&limit(1, None, None), after(31)));
         assert!(!gives_up(&limit(1, None, Some(60)), after(59)));
-        // What fails otherwise is the CLI's own to try again.
+        // Failures that are no limits are left to the CLI's own retries.
         assert!(!gives_up(&retrying(FailureKind::Provider, 9, None, Some(900)), after(900)));
     }
 
@@ -189,13 +191,13 @@ mod tests {
         assert_eq!(not_before(&[limit(None)], 7), Some(Timestamp(31_000)));
         let far = not_before(&[limit(Some(i64::MAX))], 7).unwrap();
         assert_eq!(far, Timestamp(1_000 + LONGEST_LIMIT));
-        // Who was at work before shows nothing; who began after it does.
+        // A run that began before the limit shows nothing; one that began after it does.
         assert_eq!(not_before(&[limit(None), run(500, 2_000, None)], 7), Some(Timestamp(31_000)));
         assert_eq!(not_before(&[limit(None), run(1_000, 2_000, None)], 7), None);
     }
 
     proptest! {
-        /// More chance waits longer, within a quarter; the order of the runs plays no part;
+        /// A greater `chance` waits longer, within a quarter; the order of the runs plays no part;
         /// no wait but a limit's is longer than it may be.
         #[test]
         fn waits_are_bounded(

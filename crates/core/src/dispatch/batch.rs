@@ -1,17 +1,18 @@
-//! A batch of runs: which of its tasks start now, which are stopped, which never start.
+//! Decides for a batch of runs which of its tasks start now, which are stopped and which never
+//! start.
 
 use serde::Serialize;
 
 use super::Cost;
 use crate::Timestamp;
 
-/// A batch has so many tasks at most.
+/// The most tasks that a batch may have.
 pub const MOST_TASKS: usize = 1_000;
 
-/// How many run at once, unless somebody says otherwise.
+/// Number of runs at once, unless set otherwise.
 pub const CONCURRENCY: usize = 4;
 
-/// How long after the one before a run starts, in milliseconds.
+/// Milliseconds from the start of one run to the start of the next, unless set otherwise.
 pub const STAGGER: i64 = 150;
 
 /// Tasks that run side by side.
@@ -20,7 +21,7 @@ pub struct Batch {
     pub tasks: Vec<BatchTask>,
 }
 
-/// One task of a batch, and how it is run.
+/// One task of a batch, with its own options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BatchTask {
     pub task: String,
@@ -32,31 +33,31 @@ pub struct BatchTask {
     pub budget_usd: Option<Cost>,
 }
 
-/// Whether a word for a task is rather meant as the name of a file: one word, with a slash or with
-/// an ending of files of tasks.
+/// Tells whether a word that should be a task is rather the name of a file of tasks: one word, with
+/// a slash or with the ending of such a file.
 pub fn looks_like_file(word: &str) -> bool {
     let has_ending = [".txt", ".md", ".toml", ".json"].iter().any(|ending| word.ends_with(ending));
     !word.contains(char::is_whitespace) && (word.contains('/') || has_ending)
 }
 
-/// What becomes of the others when one fails.
+/// The effect of one failed task on the others of its batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
-    /// Nothing more starts, and what runs is stopped.
+    /// No more tasks start, and those that run are stopped.
     Stop,
-    /// The others go on.
+    /// The other tasks go on.
     #[default]
     Continue,
-    /// The others go on until the batch's time is over; then nothing more starts, and what
-    /// runs is stopped.
+    /// The other tasks go on until the batch's deadline; then no more start, and those that run are
+    /// stopped.
     Deadline,
 }
 
 impl OnFailure {
     pub const ALL: [Self; 3] = [Self::Stop, Self::Continue, Self::Deadline];
 
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stop => "stop",
@@ -65,22 +66,22 @@ impl OnFailure {
         }
     }
 
-    /// The one of that name.
+    /// Finds the variant by its name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.as_str() == name)
     }
 }
 
-/// How far a task of a batch is.
+/// The progress of one task of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
     Waiting,
     Running,
     Done,
-    /// It failed, timed out, was refused or ran out of money.
+    /// The task failed, timed out, was refused or ran out of money.
     Failed,
-    /// It was stopped, or never started.
+    /// The task was stopped, or never started.
     Cancelled,
 }
 
@@ -90,14 +91,14 @@ impl TaskState {
     }
 }
 
-/// How a batch is run.
+/// The rules that a batch is run by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchPolicy {
     pub concurrency: usize,
     /// Milliseconds between two starts.
     pub stagger: i64,
     pub on_failure: OnFailure,
-    /// When its time is over. Only [`OnFailure::Deadline`] looks at it.
+    /// Time at which the batch must be over. Only [`OnFailure::Deadline`] looks at it.
     pub deadline: Option<Timestamp>,
 }
 
@@ -108,22 +109,22 @@ impl Default for BatchPolicy {
     }
 }
 
-/// What to do with a batch now. Tasks are named by their place.
+/// The next steps of a batch. Tasks are named by their index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BatchStep {
     pub start: Vec<usize>,
-    /// Those that run and are to be ended.
+    /// Tasks that run and are to be ended.
     pub stop: Vec<usize>,
-    /// Those that will never start.
+    /// Tasks that will never start.
     pub cancel: Vec<usize>,
-    /// When to ask again, if nothing happens before.
+    /// The time to ask again, if nothing happens before.
     pub again_at: Option<Timestamp>,
-    /// Nothing runs and nothing will.
+    /// Whether nothing runs and nothing will.
     pub is_over: bool,
 }
 
-/// What to do with a batch whose tasks are in these states and of which one was started
-/// last at `last_start`.
+/// Decides the next steps of a batch whose tasks are in these states, and of which a task was last
+/// started at `last_start`.
 pub fn batch_step(
     policy: &BatchPolicy,
     states: &[TaskState],
@@ -150,11 +151,11 @@ pub fn batch_step(
             ..BatchStep::default()
         };
     }
-    // A batch that may run nothing at once would never end.
+    // A batch that is allowed nothing at once would never end.
     let room = policy.concurrency.max(1).saturating_sub(in_state(TaskState::Running).count());
     let stagger = policy.stagger.max(0);
     let next_start = last_start.map_or(now, |last| last.plus(stagger));
-    // A clock that was set back must not hold a batch up for longer than it waits anyway.
+    // A clock that was set back must not delay a start by more than `stagger`.
     let is_early = now < next_start && next_start <= now.plus(stagger);
     let at_once = if is_early {
         0
@@ -225,14 +226,14 @@ mod tests {
         assert_eq!((after.start, after.stop, after.cancel), (vec![], vec![1], vec![2]));
     }
 
-    /// What becomes of one task while a batch is played: its length, and whether it fails.
+    /// Generates the tasks of a simulated batch: the length of each, and whether it fails.
     fn tasks() -> impl Strategy<Value = Vec<(i64, bool)>> {
         proptest::collection::vec((0i64..600, proptest::bool::weighted(0.2)), 1..20)
     }
 
     proptest! {
-        /// Played to the end: never too many at once, never too close together, every task
-        /// is over, and it ends.
+        /// Plays a batch to its end: never too many tasks at once, never too close together, every
+        /// task is over, and the batch ends.
         #[test]
         fn a_batch_ends_and_keeps_its_limits(
             tasks in tasks(), concurrency in 0usize..6, stagger in 0i64..200, mode in 0usize..3,
@@ -265,7 +266,8 @@ mod tests {
                 if step.is_over {
                     break;
                 }
-                // Until a run ends or the batch has asked to be asked again.
+                // Goes on to the next end of a run, or to the time at which the batch has asked to
+                // be looked at.
                 let ends = (0..tasks.len()).filter(|at| states[*at] == Running);
                 let ends = ends.map(|at| began[at] + tasks[at].0);
                 let next = ends.chain(step.again_at.map(|at| at.0)).filter(|at| *at > now).min();

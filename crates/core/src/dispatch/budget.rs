@@ -1,16 +1,16 @@
-//! What runs may cost: what is reserved before a run, corrected after it, and refused.
+//! The budgets of runs: money is reserved before a run, corrected after it, and refused beyond a
+//! cap.
 //!
-//! A run reserves what it is expected to cost before it starts, so that runs which start
-//! side by side cannot all spend the same money. While it runs it may use what it has
-//! reserved; then it asks for more, and is stopped where nothing is left. When it has ended,
-//! however it ended, what it has really cost takes the place of what it had reserved.
-//! **What is spent and what is reserved never exceed a cap together**, as far as runs are
-//! stopped in time.
+//! A run reserves its expected cost before it starts, so that runs which start side by side cannot
+//! all spend the same money. While it runs it may use what it has reserved; then it asks for more,
+//! and is stopped if nothing is left. When it has ended, however it ended, its real cost takes the
+//! place of its reservation. **Spent and reserved money never exceed a cap together**, as far as
+//! runs are stopped in time.
 //!
-//! A run whose cost nobody can estimate reserves [`PROVISIONAL`], or less where less is
-//! left: it is admitted while anything is left, and stopped where nothing is. A run that
-//! ended at a cost that is not known counts as unknown: it is shown as such, and takes
-//! nothing from the caps, which are about known money.
+//! A run whose cost nobody can estimate reserves [`PROVISIONAL`], or the rest of the cap if that is
+//! less: it is admitted while anything is left, and stopped when nothing is. A run that ended at an
+//! unknown cost counts as unknown: it is shown as such, and takes nothing from the caps, which are
+//! about known money.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -20,11 +20,11 @@ use super::Cost;
 use super::Refusal;
 use super::Usage;
 
-/// What a run reserves for a start if nobody can say what it will cost, and by how much it
-/// asks for more at least.
+/// The amount that a run reserves at its start if nobody can estimate its cost, and the least by
+/// which a run asks for more.
 pub(super) const PROVISIONAL: Cost = Cost(500_000);
 
-/// How much may be spent; without a cap, anything.
+/// The most that a run, a day and a project may cost; without a cap, anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caps {
     pub run: Option<Cost>,
@@ -32,7 +32,7 @@ pub struct Caps {
     pub project: Option<Cost>,
 }
 
-/// Which cap is meant.
+/// The cap that a refusal is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cap {
@@ -41,7 +41,7 @@ pub enum Cap {
     Project,
 }
 
-/// Costs of several runs. Those that are not known are counted: they are not nothing.
+/// The costs of several runs. Runs of unknown cost are counted: unknown is not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sum {
     pub known: Cost,
@@ -66,7 +66,7 @@ impl FromIterator<Option<Cost>> for Sum {
     }
 }
 
-/// `$1.25`, `$1.25 and 2 runs of unknown cost`, `unknown`.
+/// Writes `$1.25`, `$1.25 and 2 runs of unknown cost` or `unknown (1 run)`.
 impl std::fmt::Display for Sum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let unknown = crate::text::count(self.unknown_runs as usize, "run");
@@ -78,7 +78,7 @@ impl std::fmt::Display for Sum {
     }
 }
 
-/// An amount for people: cents, and below one cent as much as it takes.
+/// Formats an amount for people: in cents, and below one cent with four decimals.
 pub fn in_dollars(cost: Cost) -> String {
     match cost.0.unsigned_abs() {
         0 | 10_000.. => format!("${:.2}", cost.dollars()),
@@ -86,7 +86,7 @@ pub fn in_dollars(cost: Cost) -> String {
     }
 }
 
-/// What was spent within a day or a project, and what unfinished runs have reserved there.
+/// Money that was spent within a day or a project, and that unfinished runs have reserved there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Account {
     pub spent: Sum,
@@ -94,18 +94,17 @@ pub struct Account {
 }
 
 impl Account {
-    /// What is left of a cap.
+    /// Returns the rest of a cap.
     fn left(&self, cap: Cost) -> Cost {
         minus(cap, plus(self.spent.known, self.reserved))
     }
 
-    /// A run has started, or has got more.
+    /// Reserves money for a run that has started or has got more.
     pub fn reserve(&mut self, amount: Cost) {
         self.reserved = plus(self.reserved, amount);
     }
 
-    /// A run has ended, however it ended: what it has cost takes the place of what it had
-    /// reserved.
+    /// Puts the cost of a run that has ended, however it ended, in the place of its reservation.
     pub fn settle(&mut self, reserved: Cost, cost: Option<Cost>) {
         self.reserved = minus(self.reserved, reserved);
         self.spent.add(cost);
@@ -119,7 +118,7 @@ pub struct Accounts {
     pub project: Account,
 }
 
-/// What a run is expected to cost.
+/// The expected cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
@@ -127,21 +126,21 @@ pub enum Estimate {
     Unknown,
 }
 
-/// Money that is set aside for a run: it asks for more before it uses more.
+/// Money that is set aside for a run: the run asks for more before it uses more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reservation {
     pub amount: Cost,
 }
 
-/// Why a run is not started, or is stopped.
+/// The refusal of a start or of more money, because a cap is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error, Serialize)]
 #[error("{}", in_words(self))]
 pub struct OverCap {
     pub cap: Cap,
     pub limit: Cost,
-    /// What is left of it; none if it was exceeded.
+    /// The rest of the cap; zero if it was exceeded.
     pub left: Cost,
-    /// What was wanted, if anybody could say.
+    /// The amount that was needed, if anybody could say.
     pub wanted: Option<Cost>,
 }
 
@@ -163,7 +162,7 @@ fn in_words(over: &OverCap) -> String {
 }
 
 impl OverCap {
-    /// What helps.
+    /// Returns a hint for the person or the agent.
     pub fn hint(&self) -> &'static str {
         match self.cap {
             Cap::Run => "start it with more: `--budget <dollars>`",
@@ -182,8 +181,8 @@ impl From<OverCap> for Refusal {
     }
 }
 
-/// Whether a run may start, and what is set aside for it: what it is expected to cost, and
-/// never more than it may cost.
+/// Decides whether a run may start, and how much is set aside for it: its expected cost, and never
+/// more than its own cap.
 pub fn admit(caps: &Caps, accounts: &Accounts, estimate: Estimate) -> Result<Reservation, OverCap> {
     let (wanted, is_guess) = match estimate {
         Estimate::Known(cost) => (Cost(cost.0.max(0)), false),
@@ -205,8 +204,8 @@ pub fn admit(caps: &Caps, accounts: &Accounts, estimate: Estimate) -> Result<Res
     }
 }
 
-/// More for a run that has used `used` and is about to use more than it has reserved; it is
-/// stopped where nothing is left. The accounts have its reservation in them.
+/// Sets more aside for a run that has used `used` and is about to use more than it has reserved;
+/// refuses if nothing is left. The accounts already include its reservation.
 pub fn extend(
     caps: &Caps,
     accounts: &Accounts,
@@ -216,7 +215,7 @@ pub fn extend(
     if let Some(limit) = over(caps.run, used) {
         return Err(OverCap { cap: Cap::Run, limit, left: Cost(0), wanted: None });
     }
-    // As much again, so that a long run asks seldom.
+    // At least as much again, so that a long run asks seldom.
     let step = Cost(reservation.amount.0.max(PROVISIONAL.0));
     let wanted = plus(reservation.amount.max(used), step);
     let mut amount = caps.run.map_or(wanted, |run| wanted.min(run));
@@ -230,18 +229,18 @@ pub fn extend(
     Ok(Reservation { amount: amount.max(reservation.amount) })
 }
 
-/// The cap, if that much has reached it.
+/// Returns the cap, if `used` has reached it.
 pub(super) fn over(cap: Option<Cost>, used: Cost) -> Option<Cost> {
     cap.filter(|cap| used >= *cap)
 }
 
-/// The shared caps that there are, and what is left of each.
+/// Returns the shared caps that are set, with the limit and the rest of each.
 fn left_of(caps: &Caps, accounts: &Accounts) -> impl Iterator<Item = (Cap, Cost, Cost)> {
     let shared = [(Cap::Day, caps.day, accounts.day), (Cap::Project, caps.project, accounts.project)];
     shared.into_iter().filter_map(|(cap, limit, account)| Some((cap, limit?, account.left(limit?))))
 }
 
-/// What a million tokens cost.
+/// The prices of a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
     pub input: Cost,
@@ -251,21 +250,21 @@ pub struct Price {
 }
 
 impl Price {
-    /// What these tokens cost; unknown if the CLI has not told both what was read and what
-    /// was written.
+    /// Computes the cost of these tokens; unknown if the CLI has not reported both its input and
+    /// its output.
     pub fn of(&self, usage: &Usage) -> Option<Cost> {
         let part = |tokens: u64, price: Cost| i128::from(tokens) * i128::from(price.0);
         let sum = part(usage.input?, self.input)
             + part(usage.output?, self.output)
             + part(usage.cache_read.unwrap_or(0), self.cache_read)
             + part(usage.cache_write.unwrap_or(0), self.cache_write);
-        // Rounded up: a reservation is rather too much.
+        // Rounded up: rather too much is reserved than too little.
         Some(Cost(i64::try_from((sum + 999_999) / 1_000_000).unwrap_or(i64::MAX)))
     }
 }
 
-/// What the next run will cost, by what earlier runs of its role and CLI have used: the
-/// median of known costs, else of what their tokens cost.
+/// Estimates the cost of the next run by earlier runs of its role and CLI: the median of known
+/// costs, else of the costs of their tokens.
 pub fn estimate(past: &[Usage], price: Option<&Price>) -> Estimate {
     let known = past.iter().filter_map(|usage| usage.cost);
     let by_price = || past.iter().filter_map(|usage| price?.of(usage));
@@ -275,7 +274,7 @@ pub fn estimate(past: &[Usage], price: Option<&Price>) -> Estimate {
     }
 }
 
-/// The upper of the two in the middle.
+/// Returns the median; of the two in the middle, the upper.
 fn median(mut costs: Vec<Cost>) -> Option<Cost> {
     costs.sort_unstable();
     costs.get(costs.len() / 2).copied()

@@ -1,4 +1,4 @@
-//! Tests of what runs may cost.
+//! Tests of the budgets of runs.
 
 use proptest::prelude::*;
 
@@ -34,7 +34,7 @@ fn a_run_is_admitted_where_its_estimate_fits() {
     assert!(refusal.gate == "budget" && refusal.hint.contains("budget.project"), "{refusal:?}");
     // Without caps everything is admitted.
     assert_eq!(admit(&Caps::default(), &accounts(5.0, 2.0), known(99.0)).unwrap().amount, usd(99.0));
-    // It can never cost more than its own cap.
+    // A run never reserves more than its own cap.
     let own = Caps { run: Some(usd(0.75)), ..caps };
     assert_eq!(admit(&own, &accounts(5.0, 2.0), known(5.0)).unwrap().amount, usd(0.75));
 }
@@ -54,7 +54,7 @@ fn what_nobody_can_estimate_is_admitted_while_anything_is_left() {
 fn a_run_gets_more_until_nothing_is_left() {
     let caps = Caps { run: Some(usd(3.0)), day: Some(usd(10.0)), project: None };
     let own = Reservation { amount: usd(1.0) };
-    // Another dollar is somebody else's.
+    // The other reserved dollar is another run's.
     assert_eq!(extend(&caps, &accounts(2.0, 2.0), own, usd(1.0)).unwrap().amount, usd(2.0));
     assert_eq!(extend(&caps, &accounts(7.8, 2.0), own, usd(1.0)).unwrap().amount, usd(1.2));
     let day = extend(&caps, &accounts(8.0, 2.0), own, usd(1.0)).unwrap_err();
@@ -94,12 +94,12 @@ fn the_estimate_is_what_earlier_runs_cost() {
     assert_eq!(price.of(&tokens(u64::MAX, u64::MAX)), Some(Cost(i64::MAX)));
 }
 
-/// What happens to runs: one starts, one uses more, one ends.
+/// An event of simulated runs: one starts, one uses more, one ends.
 #[derive(Clone, Debug)]
 enum Event {
     Start(Option<i64>),
     Use(usize, i64),
-    /// How it ended plays no part; whether its cost is known does.
+    /// The flag says whether the cost is known; how the run ended plays no part.
     End(usize, bool),
 }
 
@@ -112,8 +112,8 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// However many run side by side, what is spent and reserved stays below every cap, each
-    /// run below its own, and what is not used comes back.
+    /// However many run side by side, the money that is spent and reserved stays below every cap,
+    /// each run stays below its own, and what is not used comes back.
     #[test]
     fn the_caps_hold_however_many_run(
         events in proptest::collection::vec(event(), 1..120),
@@ -123,7 +123,7 @@ proptest! {
     ) {
         let caps = Caps { run: run_cap.map(Cost), day: Some(Cost(day)), project: project.map(Cost) };
         let mut accounts = Accounts::default();
-        // What each run has reserved and used.
+        // The reservation and the used money of each run.
         let mut running: Vec<(Reservation, i64)> = Vec::new();
         let (mut spent, mut unknown) = (0i64, 0u32);
         for event in events {
@@ -141,7 +141,7 @@ proptest! {
                     let (reservation, used) = running[at];
                     let (mut reservation, wanted) = (reservation, used + more);
                     while wanted > reservation.amount.0 {
-                        // It has used all that it has, and asks.
+                        // The run has used all that it has reserved, and asks for more.
                         let Ok(larger) = extend(&caps, &accounts, reservation, reservation.amount) else { break };
                         prop_assert!(larger.amount > reservation.amount, "it would ask for ever");
                         let more = Cost(larger.amount.0 - reservation.amount.0);
@@ -173,7 +173,7 @@ proptest! {
         }
     }
 
-    /// An admitted run with an estimate has all of it.
+    /// An admitted run with an estimate gets all of that amount.
     #[test]
     fn who_is_admitted_has_enough(cost in 0i64..9_000_000, spent in 0i64..9_000_000, day in 1i64..9_000_000) {
         let caps = Caps { day: Some(Cost(day)), ..Caps::default() };

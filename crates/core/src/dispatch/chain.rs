@@ -1,24 +1,24 @@
-//! A chain of runs, each of which gets what the one before has said, and what a step has
-//! to leave behind.
+//! Chains of runs, each of which gets the result of the one before, and the contract that a step
+//! has to fulfil.
 
 use serde::Serialize;
 
 use crate::monitor::Pattern;
 use crate::text;
 
-/// How much of a result or of the original task is put into a step's task.
+/// The most characters of a result or of the original task that are put into a step's task.
 pub(super) const LONGEST_INPUT: usize = 8_000;
 
-/// A chain has so many steps at most.
+/// The most steps that a chain may have.
 pub const MOST_STEPS: usize = 50;
 
-/// How long a check takes at most, unless its step says otherwise.
+/// The most seconds that a check takes, unless its step says otherwise.
 pub const CHECK_TIMEOUT_S: u64 = 10;
 
-/// Runs, one after the other. It stops at the first that fails.
+/// Runs, one after the other. A chain stops at the first run that fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
-    /// What all of it is about: `$ORIGINAL`, and the first step's `$INPUT`.
+    /// The task of the whole chain: `$ORIGINAL`, and the first step's `$INPUT`.
     pub original: String,
     pub steps: Vec<Step>,
 }
@@ -33,41 +33,41 @@ pub struct Step {
     pub contract: Option<Contract>,
 }
 
-/// What a step has to leave behind, besides not failing.
+/// The conditions that a step has to fulfil, besides not failing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contract {
-    /// Files that are there afterwards, relative to where it worked.
+    /// Files that must exist afterwards, relative to the directory that the step worked in.
     pub files: Vec<String>,
-    /// What a line of its result contains; `*` stands for anything, `^` for the line's
-    /// beginning.
+    /// Patterns that must each match a line of the result; `*` stands for anything, `^` for the
+    /// line's beginning.
     pub patterns: Vec<String>,
-    /// A command that succeeds.
+    /// A command that must succeed.
     pub check: Option<String>,
     pub check_timeout_s: u64,
 }
 
-/// What was found after a step.
+/// The facts, found after a step, that its contract is checked against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContractFacts<'a> {
     pub result: &'a str,
-    /// Those of the contract's files that are there.
+    /// Those of the contract's files that exist.
     pub present: Vec<String>,
-    /// How the check ended, if there is one.
+    /// The way the check ended, if the contract has one.
     pub check: Option<CheckExit>,
 }
 
-/// How a check command ended.
+/// The way a check command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckExit {
     Code(i32),
     Signal(i32),
     TimedOut,
-    /// It could not be started.
+    /// The command could not be started.
     NotStarted,
 }
 
-/// What a step has not kept of its contract.
+/// A condition of a contract that its step has not fulfilled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Broken {
@@ -91,8 +91,8 @@ impl std::fmt::Display for Broken {
     }
 }
 
-/// What a step has not kept of its contract; nothing if it has kept all of it. A check
-/// that was not run has not succeeded.
+/// Returns the conditions of the contract that are not fulfilled. A check that was not run has not
+/// succeeded.
 pub fn check_contract(contract: &Contract, facts: &ContractFacts<'_>) -> Vec<Broken> {
     let missing = contract.files.iter().filter(|file| !facts.present.contains(file));
     let mut broken: Vec<Broken> = missing.cloned().map(Broken::NoFile).collect();
@@ -108,9 +108,9 @@ pub fn check_contract(contract: &Contract, facts: &ContractFacts<'_>) -> Vec<Bro
     broken
 }
 
-/// A step's task with `$INPUT` and `$ORIGINAL` in place. **One pass, and literally**: what
-/// is put in is not looked at again, whatever it says. A longer word that begins like one
-/// of them (`$INPUTS`) is left alone.
+/// Puts `$INPUT` and `$ORIGINAL` into a step's task. **One pass, and literally**: inserted text is
+/// not scanned again, whatever it says. A longer word that begins like one of them (`$INPUTS`) is
+/// left alone.
 pub fn substituted(task: &str, input: &str, original: &str) -> String {
     let (mut done, mut rest) = (String::with_capacity(task.len()), task);
     while let Some(at) = rest.find('$') {
@@ -135,7 +135,7 @@ pub fn substituted(task: &str, input: &str, original: &str) -> String {
     done + rest
 }
 
-/// At most [`LONGEST_INPUT`] characters of a text, and a mark where more was left out.
+/// Appends at most [`LONGEST_INPUT`] characters of a text, and a note if more was left out.
 fn push_capped(done: &mut String, value: &str) {
     match value.char_indices().nth(LONGEST_INPUT) {
         None => done.push_str(value),
@@ -212,8 +212,8 @@ mod tests {
     }
 
     proptest! {
-        /// Where a task names nothing it stays as it is; where it does, all of the text is
-        /// there to the character, and its length is bounded.
+        /// A task that names no variable stays as it is; in one that does, the whole text is
+        /// inserted, to the character.
         #[test]
         fn substitution_is_literal(before in "[a-z $]{0,9}", input in "\\PC{0,40}", after in "( [a-z$]{0,9})?") {
             let done = substituted(&format!("{before}$INPUT{after}"), &input, "o");

@@ -11,7 +11,7 @@ use crate::presence::NotAllowed;
 use crate::presence::PresenceError;
 use crate::tasks::TaskError;
 
-/// Why something cannot be done with runs.
+/// An error of a verb about runs.
 #[derive(Debug, Error)]
 pub enum DispatchError {
     #[error(transparent)]
@@ -36,7 +36,7 @@ pub enum DispatchError {
     Store(#[from] StoreError),
 }
 
-/// What a gate says that does not let a run through.
+/// The answer of a gate that does not let a run through, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("not started ({gate}): {why}")]
 pub struct Refusal {

@@ -1,5 +1,5 @@
-//! What a run must pass before it is begun: pure rules, in a fixed order. The first that
-//! refuses says why and what helps.
+//! The gates that a run must pass before it starts: pure rules, in a fixed order. The first gate
+//! that refuses says why and what helps.
 
 use super::Accounts;
 use super::Caps;
@@ -16,59 +16,59 @@ use super::estimate;
 use super::not_before;
 use crate::Timestamp;
 
-/// Who asks for a run.
+/// The person or the agent that asks for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedBy {
     Person,
     Agent {
-        /// Whether its user is asked before it edits, as far as that is known.
+        /// Whether the agent's user is asked before it edits, as far as that is known.
         asks_first: bool,
     },
 }
 
-/// What the person allows.
+/// The person's limits on runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DispatchLimits {
-    /// How many runs may be above one another.
+    /// The most runs that may be above a run.
     pub depth: u32,
-    /// How much a run may do that an agent asks for which asks its user first.
+    /// Highest safety level of a run that is requested by an agent which asks its user first.
     pub agents: Safety,
     pub caps: Caps,
 }
 
-/// What the gates look at.
+/// The facts that the gates judge by.
 pub struct GateFacts<'a> {
     pub now: Timestamp,
     pub asked_by: AskedBy,
     pub limits: &'a DispatchLimits,
-    /// The run whose agent asks.
+    /// The run whose agent asks for the new one.
     pub parent: Option<&'a RunRecord>,
     /// The latest runs of the project, the newest first.
     pub latest: &'a [RunRecord],
-    /// What is spent and reserved already.
+    /// Money that is spent and reserved already.
     pub accounts: Accounts,
-    /// What cannot be foreseen.
+    /// A random number, which spreads runs that wait for the same provider.
     pub chance: u64,
 }
 
-/// What is asked for, as far as gates care.
+/// The parts of a request for a run that the gates look at.
 pub struct Wish<'a> {
     pub task: &'a str,
     pub role: &'a str,
     pub cli: &'a str,
     pub model: Option<&'a str>,
-    /// How good its model has to be, and how good the one is that is named, if that is known.
+    /// The tier that the model must have, and the tier of the model that is named, if it is known.
     pub tier: (Tier, Option<Tier>),
     pub safety: Safety,
 }
 
-/// So many failures of a role in a row, and no more of it are begun.
+/// The failures of a role in a row after which no more runs of it start for [`REST`].
 const MOST_FAILURES: usize = 5;
 
-/// For so long.
+/// Time for which a role rests after so many failures, in milliseconds.
 const REST: i64 = 10 * Timestamp::MINUTE;
 
-/// Lets a run through with what is set aside for it, or says which gate does not.
+/// Returns the money to set aside for the run, or the refusal of the first gate that it fails.
 pub(super) fn check(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<Reservation, Refusal> {
     depth(facts)?;
     task(wish)?;
@@ -80,7 +80,7 @@ pub(super) fn check(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<Reservatio
     Ok(reservation)
 }
 
-/// How deep a run would be that this one's agent asks for.
+/// Returns the depth of a run that the agent of `parent` asks for.
 pub(super) fn depth_below(parent: Option<&RunRecord>) -> u32 {
     parent.map_or(0, |parent| parent.spec.depth + 1)
 }
@@ -108,7 +108,7 @@ fn task(wish: &Wish<'_>) -> Result<(), Refusal> {
     })
 }
 
-/// A model that is known to be less than its role needs does not do.
+/// Refuses a model that is known to be below the tier that its role needs.
 fn tier(wish: &Wish<'_>) -> Result<(), Refusal> {
     let (needed, Some(known)) = wish.tier else { return Ok(()) };
     if known <= needed {
@@ -127,7 +127,7 @@ fn tier(wish: &Wish<'_>) -> Result<(), Refusal> {
     })
 }
 
-/// Nobody gives away more than they may do themselves.
+/// Refuses a safety level above the asker's own.
 fn safety(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
     let of_agent = match facts.asked_by {
         AskedBy::Person => Safety::FullAuto,
@@ -150,7 +150,7 @@ fn safety(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
     Err(Refusal { gate: "safety", why, hint })
 }
 
-/// What fails again and again is not begun once more.
+/// Refuses a run of a role whose last runs have failed again and again.
 fn loops(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
     let of_role = facts.latest.iter().filter(|run| run.spec.role == wish.role && run.state.has_ended());
     let failed: Vec<&RunRecord> = of_role.take_while(|run| run.state == RunState::Error).collect();
@@ -170,7 +170,7 @@ fn loops(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
     })
 }
 
-/// What it is expected to cost must be left.
+/// Refuses a run if less money is left than it is expected to cost.
 fn budget(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<Reservation, Refusal> {
     let is_alike = |run: &&RunRecord| run.spec.role == wish.role && run.spec.cli == wish.cli;
     let past: Vec<Usage> = facts
@@ -183,7 +183,7 @@ fn budget(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<Reservation, Refusal
     Ok(admit(&facts.limits.caps, &facts.accounts, estimate(&past, None))?)
 }
 
-/// A provider that has failed is left alone for a while.
+/// Refuses a run while its provider recovers from failures or from a limit.
 fn provider(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
     let ended = facts.latest.iter().filter(|run| run.spec.cli == wish.cli).filter_map(|run| {
         let (end, ended) = (run.end.as_ref()?, run.ended_at?);
@@ -196,7 +196,7 @@ fn provider(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
         })
     });
     let failed = not_before(&ended.collect::<Vec<_>>(), facts.chance);
-    // What waits for the end of a limit knows of it, and goes first.
+    // A parked run knows when the limit ends, and goes on first.
     let parked = facts.latest.iter().filter(|run| run.spec.cli == wish.cli);
     let parked = parked.filter_map(|run| run.parked_until).min();
     let Some(until) = failed.max(parked).filter(|until| *until > facts.now) else { return Ok(()) };

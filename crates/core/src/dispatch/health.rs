@@ -1,17 +1,17 @@
-//! Whether a run goes on, by its signs of life. Pure; **nothing is ended on a guess**: what is
-//! found is shown and told.
+//! Judges whether a run is well, stale or dead, by its signs of life. Pure; **nothing is ended on a
+//! guess**: the verdict is only shown and reported.
 
 use serde::Serialize;
 
 use crate::Timestamp;
 
-/// Without a sign for longer, a run is stale.
+/// A run without a sign of life for longer than this is stale.
 const STALE: i64 = 60 * Timestamp::SECOND;
 
-/// And for longer than this as good as dead.
+/// A run without a sign of life for longer than this is as good as dead.
 pub const DEAD: i64 = 120 * Timestamp::SECOND;
 
-/// How a run does.
+/// The health of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
@@ -23,16 +23,16 @@ pub enum Health {
 /// The last sign of life of a run, as its supervisor wrote it down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sign {
-    /// When it was written.
+    /// Time at which the sign was written.
     pub at: Timestamp,
-    /// For how long its worker had told nothing by then, in milliseconds; 0 while what that has
-    /// started is at work.
+    /// Milliseconds for which the worker had been silent by then; 0 while processes that it started
+    /// are at work.
     pub quiet: i64,
 }
 
 impl Health {
-    /// By the last sign: a supervisor that has stopped gives none, and one whose worker is silent
-    /// says so.
+    /// Judges by the last sign: a supervisor that has stopped writes none, and one whose worker is
+    /// silent writes that down.
     pub fn of(sign: Sign, now: Timestamp) -> Self {
         match now.since(sign.at).max(sign.quiet) {
             silent if silent > DEAD => Self::Dead,
@@ -41,7 +41,7 @@ impl Health {
         }
     }
 
-    /// Its name in JSON.
+    /// Returns the name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Well => "well",
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!([of(0, 0), of(60, 0), of(10, 60)], [Health::Well; 3]);
         assert_eq!([of(61, 0), of(120, 0), of(10, 61), of(5, 120)], [Health::Stale; 4]);
         assert_eq!([of(121, 0), of(10, 121)], [Health::Dead; 2]);
-        // Clocks are set back.
+        // The clock was set back.
         assert_eq!(of(-500, 0), Health::Well);
     }
 }

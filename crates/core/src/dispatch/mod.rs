@@ -1,9 +1,10 @@
-//! The dispatch room: agents that are put to work without a terminal, and what came of it.
+//! The dispatch room: agent CLIs that work without a terminal (runs), their limits, supervision and
+//! results.
 //!
-//! A *run* is one piece of work that an agent CLI does by itself: it is asked for, passes
-//! gates, and belongs to one small process, its supervisor, until it has ended. While it
-//! runs it is an agent like any other. **A run ends exactly once, in a state that says
-//! what was seen: what is not known is told as unknown.**
+//! A *run* is one piece of work that an agent CLI does by itself. It is requested, passes the
+//! gates, and belongs to one small process, its supervisor, until it ends. While it runs, its CLI
+//! is an agent like any other. **A run ends exactly once, in a state that says what was seen:
+//! anything unknown is reported as unknown.**
 
 mod backoff;
 mod batch;

@@ -1,4 +1,4 @@
-//! Data of the dispatch room: runs, and the changes of them.
+//! Data of the dispatch room: runs, the changes of runs, and their cost per day.
 
 use std::path::PathBuf;
 
@@ -20,59 +20,59 @@ use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::tasks::TaskKey;
 
-/// What a run is to do, and how: all that is decided before it starts.
+/// Everything that is decided about a run before it starts: its task, CLI, limits and directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
-    /// The first line of the task; the whole is in the run's own directory.
+    /// The first line of the task; the whole task is in the run's own directory.
     pub title: String,
     pub role: String,
     pub cli: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     pub safety: Safety,
-    /// What its agent is called.
+    /// The name of the run's agent.
     pub name: AgentName,
-    /// Where it works, on the machine of its owner.
+    /// The directory that the run works in, on the machine of its owner.
     pub cwd: PathBuf,
-    /// Whether it works in a worktree of its own.
+    /// Whether the run works in a worktree of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_worktree: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<u64>,
-    /// What is set aside for it.
+    /// Money that is set aside for the run.
     #[serde(default)]
     pub reserved: Cost,
-    /// What it may cost at most.
+    /// The most that the run may cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Cost>,
     pub prompt_hash: String,
-    /// How many runs are above it.
+    /// Number of runs above this one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u32,
-    /// The run whose agent asked for it.
+    /// The run whose agent asked for this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ChangeId>,
-    /// What it was started with: the others of a batch or a chain have the same.
+    /// An id that all runs of one batch or chain share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// The run that it goes on with or repeats.
+    /// The earlier run that this one resumes or repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<ChangeId>,
-    /// The task of a spec that it does: taken with the run, and done with it or given back.
+    /// The task of a spec that the run does: taken with the run, and done with it or given back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takes: Option<TaskKey>,
-    /// The work that it reviews.
+    /// The work that the run reviews.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviews: Option<ReviewOf>,
 }
 
-/// Whose work a run reviews.
+/// The author of the work that a run reviews.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewOf {
-    /// An agent's, who hears what was found.
+    /// An agent, which is told the findings.
     Agent(SessionId),
-    /// A run's, whose starter hears it.
+    /// A run, whose starter is told the findings.
     Run(ChangeId),
 }
 
@@ -84,14 +84,14 @@ fn is_zero(depth: &u32) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// It was asked for, or waits for a limit to end.
+    /// The run was asked for, or waits for a limit to end.
     Pending,
     Running,
     Done,
     Error,
     Timeout,
     Cancelled,
-    /// Its owner is gone, and nobody saw how it ended.
+    /// The run's owner is gone, and nobody saw how the run ended.
     Interrupted,
     BudgetExceeded,
 }
@@ -108,7 +108,7 @@ impl RunState {
         Self::BudgetExceeded,
     ];
 
-    /// Its name in JSON.
+    /// Returns the state's name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -122,7 +122,7 @@ impl RunState {
         }
     }
 
-    /// The mark that stands for it.
+    /// Returns the symbol that lists show for the state.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Pending => "○",
@@ -133,7 +133,7 @@ impl RunState {
         }
     }
 
-    /// In words.
+    /// Returns the state in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::BudgetExceeded => "over budget",
@@ -143,7 +143,7 @@ impl RunState {
         }
     }
 
-    /// What a sentence says of it: `is done`, `has failed`.
+    /// Returns the state as the predicate of a sentence: `is done`, `has failed`.
     pub fn predicate(self) -> String {
         let verb = match self {
             Self::Error | Self::Timeout => "has",
@@ -158,7 +158,7 @@ impl RunState {
     }
 }
 
-/// A run as it is kept.
+/// A run as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     pub id: ChangeId,
@@ -170,23 +170,23 @@ pub struct RunRecord {
     #[serde(flatten)]
     pub spec: RunSpec,
     pub state: RunState,
-    /// The process that it belongs to.
+    /// The process that the run belongs to.
     pub owner: MachineProcess,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When it goes on, if it waits for a limit to end.
+    /// Time at which the run goes on, if it waits for a limit to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parked_until: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<RunEnd>,
-    /// Whether `runs reset` has hidden it.
+    /// Whether `runs reset` has hidden the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_hidden: bool,
 }
 
-/// How a run has ended.
+/// The end of a run: its state, usage, failure, model and hashes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunEnd {
     pub state: RunState,
@@ -197,37 +197,37 @@ pub struct RunEnd {
     /// The model that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// By which it can be resumed.
+    /// The CLI's session id, by which the run can be resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// How many tools it has called, and how many of those were refused or failed.
+    /// Number of tool calls; `tools_failed` counts those that were refused or failed.
     #[serde(default)]
     pub tools: u32,
     #[serde(default)]
     pub tools_failed: u32,
-    /// What became of its worktree, in words.
+    /// The outcome for the run's worktree, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge: Option<String>,
-    /// It is done, and what it did is not where it was to go.
+    /// Whether the run is done, but its changes were not merged to where they belong.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unmerged: bool,
-    /// What proves its result.
+    /// The hash of the result, which proves it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_hash: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff_hash: Option<String>,
-    /// What ties it to all that ended before it in the project.
+    /// The receipt, which ties this run to all that ended before it in the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Box<Receipt>>,
 }
 
 impl RunEnd {
-    /// Whether all is as it was asked for.
+    /// Tells whether the run is done and its changes are merged.
     pub fn is_well(&self) -> bool {
         self.state == RunState::Done && !self.is_unmerged
     }
 
-    /// An end of which nothing else is known.
+    /// Builds an end of which only the state is known.
     pub fn bare(state: RunState) -> Self {
         Self {
             state,
@@ -255,19 +255,19 @@ pub enum DispatchChange {
         by: Actor,
         owner: MachineProcess,
     },
-    /// Its supervisor runs the CLI, for the first time or once more.
+    /// The run's supervisor runs the CLI, for the first time or once more.
     Started {
         run: ChangeId,
         number: Number,
         owner: MachineProcess,
     },
-    /// More money is set aside for it.
+    /// More money is set aside for the run.
     Reserved {
         run: ChangeId,
         number: Number,
         amount: Cost,
     },
-    /// It waits for a limit to end.
+    /// The run waits for a limit to end.
     Parked {
         run: ChangeId,
         number: Number,
@@ -279,13 +279,13 @@ pub enum DispatchChange {
         number: Number,
         end: Box<RunEnd>,
     },
-    /// Something was asked for and not begun.
+    /// A run was asked for, and a gate refused it.
     Refused {
         gate: String,
         why: String,
         title: String,
     },
-    /// What had ended before this moment is not listed any more.
+    /// Runs that ended before this moment are not listed any more.
     Hidden {
         project: ProjectId,
         before: Timestamp,
@@ -293,7 +293,7 @@ pub enum DispatchChange {
 }
 
 impl DispatchChange {
-    /// The run that it is about, unless it makes it.
+    /// Returns the run that is changed; `None` for a change that makes a run or is about none.
     pub fn run(&self) -> Option<ChangeId> {
         match self {
             Self::Asked { .. } | Self::Refused { .. } | Self::Hidden { .. } => None,
@@ -304,7 +304,7 @@ impl DispatchChange {
         }
     }
 
-    /// Who or what it changes.
+    /// Returns the keys of the subjects that the change is about.
     pub(crate) fn about(&self) -> Vec<String> {
         match self {
             Self::Hidden { project, .. } => vec![format!("runs:{project}")],
@@ -313,7 +313,7 @@ impl DispatchChange {
     }
 }
 
-/// What runs have cost, of one CLI on one day.
+/// The cost of all runs of one CLI that ended on one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spending {
     /// Days since 1970, in UTC.
@@ -321,9 +321,9 @@ pub struct Spending {
     pub cli: String,
     pub runs: u64,
     pub failed: u64,
-    /// Of all that told it.
+    /// The total of the runs that reported their cost.
     pub cost: Cost,
-    /// How many did not.
+    /// Number of runs that did not report their cost.
     pub unknown: u64,
     pub input: u64,
     pub output: u64,
@@ -331,7 +331,7 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// With another run that has ended.
+    /// Adds a run that has ended.
     pub fn add(&mut self, end: &RunEnd, seconds: u64) {
         self.runs += 1;
         self.failed += u64::from(end.state != RunState::Done);

@@ -1,4 +1,4 @@
-//! How far a run is, by what its worker has told; and how it has ended.
+//! The progress of a run, gathered from the events of its worker, and the end that is made from it.
 
 use super::Failure;
 use super::FailureKind;
@@ -9,10 +9,10 @@ use super::WorkerEvent;
 use super::WorkerExit;
 use crate::text;
 
-/// How many tools may be running at once, as far as is remembered.
+/// The most running tools that are remembered.
 const MOST_RUNNING: usize = 64;
 
-/// What a worker has told so far.
+/// Everything that a worker has reported so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     pub session: Option<String>,
@@ -20,9 +20,9 @@ pub struct Progress {
     pub turns: u32,
     pub tools: u32,
     pub tools_failed: u32,
-    /// The tools that are running: their ids and what they are about.
+    /// The tools that are running: the id of each, and its name with its subject.
     pub running: Vec<(String, String)>,
-    /// The last thing that it said.
+    /// The last text of the model.
     pub said: Option<String>,
     pub failure: Option<Failure>,
     result: Option<String>,
@@ -31,7 +31,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Takes in what the worker tells.
+    /// Takes in an event of the worker.
     pub fn hear(&mut self, event: &WorkerEvent) {
         match event {
             WorkerEvent::Session(session) if is_id(session) => self.session = Some(session.clone()),
@@ -41,7 +41,7 @@ impl Progress {
             WorkerEvent::ToolBegins { id, tool, about } => {
                 self.tools += 1;
                 let about = if about.is_empty() { tool.clone() } else { format!("{tool} {about}") };
-                // One that never says that a tool has ended is not remembered for ever.
+                // The tools of a CLI that never reports their end are not remembered for ever.
                 self.running.drain(..(self.running.len() + 1).saturating_sub(MOST_RUNNING));
                 self.running.push((id.clone(), about));
             }
@@ -58,19 +58,19 @@ impl Progress {
         }
     }
 
-    /// What it has used, as far as that is known.
+    /// Returns the usage, as far as it is known.
     pub fn usage(&self) -> Usage {
         let told = self.in_all.unwrap_or(self.steps);
         Usage { turns: told.turns.or((self.turns > 0).then_some(self.turns)), ..told }
     }
 
-    /// Its result, or as much of it as there is.
+    /// Returns the result, or else the last text of the model.
     pub fn result(&self) -> Option<&str> {
         let found = self.result.as_deref().filter(|result| !result.trim().is_empty());
         found.or(self.said.as_deref()).filter(|result| !result.trim().is_empty())
     }
 
-    /// How it has ended: `cut` if we ended it ourselves, and why.
+    /// Builds the end of the run; `cut` is its state if we ended the worker ourselves.
     pub fn end(&self, exit: &WorkerExit, cut: Option<RunState>) -> RunEnd {
         let failure = self.failure.clone().or_else(|| self.unsaid(exit).filter(|_| cut.is_none()));
         let state = match (cut, &failure) {
@@ -92,7 +92,7 @@ impl Progress {
         }
     }
 
-    /// What went wrong that the worker itself has not told.
+    /// Finds the failure that the worker itself has not reported.
     fn unsaid(&self, exit: &WorkerExit) -> Option<Failure> {
         let last = exit.stderr.trim().lines().next_back().map(|line| text::one_line(line, 300));
         let last = last.filter(|line| !line.is_empty());
@@ -107,13 +107,13 @@ impl Progress {
     }
 }
 
-/// Whether this can be the id of a session; a CLI is given it back as an argument.
+/// Tells whether a text can be the id of a session; a CLI is given the id back as an argument.
 fn is_id(session: &str) -> bool {
     (1..=200).contains(&session.len()) && !session.starts_with('-') && !session.chars().any(char::is_control)
 }
 
 impl Usage {
-    /// Both together; what neither tells stays unknown.
+    /// Adds two usages; a figure that neither reports stays unknown.
     pub fn with(&self, more: &Usage) -> Usage {
         let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (None, None) => None,
@@ -132,7 +132,7 @@ impl Usage {
         }
     }
 
-    /// All tokens that are known.
+    /// Returns the sum of all token counts that are known.
     pub fn tokens(&self) -> Option<u64> {
         let known = [self.input, self.output, self.cache_read, self.cache_write];
         known.iter().any(Option::is_some).then(|| known.iter().flatten().sum())

@@ -1,10 +1,10 @@
-//! Receipts: what a run was asked, what came of it, and that no receipt was changed or
-//! removed since.
+//! Receipts: hashes of what a run was asked and of what came of it, in a chain that shows whether a
+//! receipt was changed or removed since.
 //!
 //! Every run that has ended has a receipt, which names the hash of the one before it in its
-//! project. **Whoever changes one, removes one or puts one in breaks the chain there.** The
-//! hash has no key: it shows what was damaged or tidied away, not what somebody has forged
-//! who writes all of the receipts anew.
+//! project. **Changing, removing or inserting a receipt breaks the chain at that place.** The hash
+//! has no key: it shows damage and tidying, not a forgery by somebody who writes all of the
+//! receipts again.
 
 use std::fmt::Write as _;
 
@@ -21,22 +21,22 @@ use crate::Timestamp;
 use crate::journal::ChangeId;
 use crate::journal::Number;
 
-/// What tells one content from any other, in hexadecimal. The machine brings it.
+/// A function that hashes bytes to hexadecimal text. The machine brings it.
 pub type Digest<'a> = &'a dyn Fn(&[u8]) -> String;
 
-/// What a run was asked and what came of it, as hashes: the texts themselves are kept
+/// The hashes of what a run was asked and of what came of it: the texts themselves are kept
 /// elsewhere, and not for ever.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// Its place among the receipts of its project, from 1.
+    /// The receipt's place among those of its project, from 1.
     pub number: u64,
     pub run: ChangeId,
-    /// What people call the run.
+    /// The number that people call the run by.
     pub run_number: Number,
     pub prompt_hash: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_hash: Option<String>,
-    /// Of what it has changed, where that is known.
+    /// The hash of the changes that the run made, if those are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff_hash: Option<String>,
     pub role: String,
@@ -46,19 +46,19 @@ pub struct Receipt {
     pub safety: Safety,
     pub state: RunState,
     pub usage: Usage,
-    /// None if its CLI was never started.
+    /// None if the run's CLI was never started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_at: Option<Timestamp>,
     pub ended_at: Timestamp,
-    /// The hash of the receipt before it; none of the first.
+    /// The hash of the receipt before it; none for the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<String>,
-    /// Of all of the above.
+    /// The hash of all of the above.
     pub hash: String,
 }
 
 impl Receipt {
-    /// What is known of a run that ends now; it counts when it is sealed.
+    /// Builds the receipt of a run that ends now; it counts when it is sealed.
     pub fn of(run: &RunRecord, end: &RunEnd, ended_at: Timestamp) -> Self {
         Self {
             number: 0,
@@ -80,7 +80,7 @@ impl Receipt {
         }
     }
 
-    /// The receipt as the next one after `last`: with its number, its link and its hash.
+    /// Returns the receipt as the next one after `last`: with its number, its link and its hash.
     pub fn sealed(mut self, last: Option<&ReceiptHead>, digest: Digest<'_>) -> Self {
         self.number = last.map_or(1, |last| last.number + 1);
         self.previous = last.map(|last| last.hash.clone());
@@ -88,12 +88,12 @@ impl Receipt {
         self
     }
 
-    /// What the next one needs to know of it.
+    /// Returns the part that the next receipt refers to.
     pub fn head(&self) -> ReceiptHead {
         ReceiptHead { number: self.number, hash: self.hash.clone() }
     }
 
-    /// The hash of what it says.
+    /// Computes the hash of all fields but the hash itself.
     fn digest(&self, digest: Digest<'_>) -> String {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(fields) = value.as_object_mut() {
@@ -103,27 +103,27 @@ impl Receipt {
     }
 }
 
-/// The last receipt of a project. It is kept beside the receipts, so that the last ones
-/// cannot go unseen.
+/// The number and hash of the last receipt of a project. They are kept beside the receipts, so that
+/// nobody can remove the last ones unseen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiptHead {
     pub number: u64,
     pub hash: String,
 }
 
-/// What is wrong with the receipts of a project.
+/// A problem with the receipts of a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
-    /// It does not say what it said when it was made.
+    /// The receipt does not say what it said when it was made.
     Changed { number: u64, run: Number },
-    /// These are not there, the first and the last of them.
+    /// The receipts from `first` to `last` are not there.
     Missing { first: u64, last: u64 },
-    /// There is more than one of that number.
+    /// There is more than one receipt of that number.
     Doubled { number: u64 },
-    /// It does not follow the one that is before it.
+    /// The receipt does not name the hash of the one before it.
     Unlinked { number: u64, run: Number },
-    /// The last one is not the one that was noted to be the last.
+    /// The last receipt is not the one that was noted as the last.
     OtherEnd { number: u64 },
 }
 
@@ -142,8 +142,8 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Checks the receipts of a project, in any order. `kept_from` is the first that retention
-/// has left, 1 where it has removed none; `head` is what was noted of the last.
+/// Checks the receipts of a project, in any order. `kept_from` is the number of the first receipt
+/// that retention has left, 1 if it has removed none; `head` is what was noted of the last receipt.
 pub fn audit(
     receipts: &[Receipt],
     kept_from: u64,
@@ -153,7 +153,7 @@ pub fn audit(
     let mut sorted: Vec<&Receipt> = receipts.iter().collect();
     sorted.sort_by_key(|receipt| receipt.number);
     let mut found = Vec::new();
-    // What the next receipt has to be, and the hash that it has to name, if that is known.
+    // The number that the next receipt must have, and the hash that it must name, if that is known.
     let (mut expected, mut before): (u64, Option<&str>) = (kept_from.max(1), None);
     for receipt in sorted {
         let (number, run) = (receipt.number, receipt.run_number);
@@ -185,14 +185,14 @@ pub fn audit(
         Some(head) if before.is_some_and(|last| last != head.hash) => {
             found.push(Finding::OtherEnd { number: expected - 1 });
         }
-        // There are receipts, and nobody has noted that there are.
+        // There are receipts, and no last one was noted.
         None if before.is_some() => found.push(Finding::OtherEnd { number: expected - 1 }),
         Some(_) | None => {}
     }
     found
 }
 
-/// JSON that is the same for the same content: keys in order, no spaces.
+/// Writes JSON that is the same for the same content: keys in order, no spaces.
 fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write_canonical(value, &mut text);
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(found(&[1, 2]), [Finding::Missing { first: 1, last: 2 }]);
         assert_eq!(found(&[5, 6]), [Finding::Missing { first: 5, last: 6 }]);
         assert_eq!(found(&[1, 2, 3, 4, 5, 6]), [Finding::Missing { first: 1, last: 6 }]);
-        // Retention has removed them, and says so.
+        // Retention has removed them, and `kept_from` says so.
         assert_eq!(audit(&without(&[1, 2]), 3, head.as_ref(), &digest), []);
         assert_eq!(audit(&receipts, 3, head.as_ref(), &digest), []);
     }
@@ -315,7 +315,7 @@ mod tests {
         }
         let found = audit(&receipts, 1, head.as_ref(), &digest);
         assert!(found.contains(&Finding::Unlinked { number: 2, run: 3 }), "{found:?}");
-        // All made anew from there: the end is another one.
+        // The last receipt is replaced by a sound one: it is not the one that was noted.
         let (mut receipts, head) = chain(4);
         receipts[3] = receipt(9).sealed(Some(&receipts[2].head()), &digest);
         assert_eq!(audit(&receipts, 1, head.as_ref(), &digest), [Finding::OtherEnd { number: 4 }]);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is changed in whichever receipt, it shows; what is untouched is sound.
+        /// Any change of any receipt is found, and untouched receipts are sound.
         #[test]
         fn every_change_shows(many in 1u64..12, at in any::<prop::sample::Index>(), field in 0usize..9) {
             let (mut receipts, head) = chain(many);

@@ -1,33 +1,32 @@
-//! A review: what a reviewer that only reads is asked about finished work, and how its answer
-//! is read.
+//! Reviews of finished work: writes the prompt of a reviewer that only reads, and reads its answer.
 
 use serde::Serialize;
 
-/// What a reviewer has found, by the five questions that it is asked.
+/// The findings of a reviewer, by the five questions that it is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Review {
-    /// What was asked for and is there.
+    /// Points that were asked for and are there.
     pub completed: Vec<String>,
-    /// What was asked for and is not there.
+    /// Points that were asked for and are not there.
     pub missed: Vec<String>,
     pub half_done: Vec<String>,
-    /// What was changed and not asked for.
+    /// Changes that were not asked for.
     pub beyond_scope: Vec<String>,
-    /// What is tested, and what is not.
+    /// Points that are tested, and points that are not.
     pub tests: Vec<String>,
 }
 
-/// How much of a diff a reviewer is shown; the rest it can read itself.
+/// The most characters of a diff that a reviewer is shown; it can read the rest itself.
 const DIFF: usize = 60_000;
 
-/// How much of what was asked for.
+/// The most characters of the original task that a reviewer is shown.
 const TASK: usize = 8_000;
 
-/// The headings of its answer.
+/// The headings of a reviewer's answer.
 const HEADINGS: [&str; 5] = ["Completed", "Missed", "Half done", "Beyond scope", "Tests"];
 
-/// What a reviewer is to do. What was asked for and what was changed are text of others: they
-/// are fenced, and said to be no instructions.
+/// Returns the prompt of a reviewer. The task and the diff are text of others: they are fenced, and
+/// said to be no instructions.
 pub fn review_task(task: Option<&str>, diff: &str) -> String {
     let task = task.map_or_else(
         || "It was not kept: judge by the diff what it was for.".to_owned(),
@@ -49,7 +48,7 @@ pub fn review_task(task: Option<&str>, diff: &str) -> String {
     )
 }
 
-/// A text in a fence that it cannot close, cut where it is too long.
+/// Puts a text into a fence that it cannot close, and cuts a text that is too long.
 fn fenced(text: &str, most: usize) -> String {
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
@@ -62,7 +61,7 @@ fn fenced(text: &str, most: usize) -> String {
     format!("{fence}\n{}\n{fence}{cut}", shown.trim_end())
 }
 
-/// What an answer says under its headings; none if it has not one of them.
+/// Reads the points below the headings of an answer; `None` if it has none of the headings.
 pub fn read_review(answer: &str) -> Option<Review> {
     let mut found: [Option<Vec<String>>; 5] = Default::default();
     let mut at = None;

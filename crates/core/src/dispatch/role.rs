@@ -1,4 +1,4 @@
-//! A role: what a run is started with, and the keys that a file may say about it.
+//! A role: the definition that a run is started with, its keys, and the checks of their values.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -13,10 +13,10 @@ use crate::text;
 /// The role of a run for which none is named.
 pub const DEFAULT_ROLE: &str = "dev";
 
-/// How much a model can be asked to think.
+/// The levels of reasoning that a model can be asked for.
 pub const REASONING: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh"];
 
-/// A definition that a run is started with. What is absent is left to the run, to the
+/// A definition that a run is started with. A value that is absent is left to the run, to the
 /// person's settings and to the CLI, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Role {
@@ -25,9 +25,9 @@ pub struct Role {
     /// The agent CLI that does the work.
     pub cli: Option<String>,
     pub model: Option<String>,
-    /// The only tools it has.
+    /// The only tools that a run may use.
     pub tools: Option<Vec<String>>,
-    /// It changes nothing, whatever its safety says.
+    /// Whether the run changes nothing, whatever `safety` says.
     pub read_only: bool,
     pub system_prompt: Option<String>,
     pub tier: Tier,
@@ -39,18 +39,19 @@ pub struct Role {
     #[serde(serialize_with = "dollars")]
     pub budget_usd: Option<Cost>,
     pub timeout_s: Option<u64>,
-    /// How often it is tried again after a failure.
+    /// Number of times that a run is tried again after a failure.
     pub retry: u32,
     pub tags: Vec<String>,
 }
 
 impl Role {
-    /// How much a run may do by itself: what reads only never does more than suggest.
+    /// Returns the role's safety level, or `default`; a role that only reads never does more than
+    /// suggest.
     pub fn safety_or(&self, default: Safety) -> Safety {
         if self.read_only { Safety::Suggest } else { self.safety.unwrap_or(default) }
     }
 
-    /// Puts one value into its place. Values are checked when they are read.
+    /// Sets the value of one key. Values are checked when they are read.
     pub(super) fn set(&mut self, key: &RoleKey, value: RoleValue) {
         match (key.name, value) {
             ("description", RoleValue::Text(text)) => self.description = text,
@@ -80,7 +81,7 @@ fn dollars<S: serde::Serializer>(cost: &Option<Cost>, serializer: S) -> Result<S
     cost.map(Cost::dollars).serialize(serializer)
 }
 
-/// How good a model has to be, the best first.
+/// The quality that a model must have, the best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
@@ -91,12 +92,12 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// The one of that name.
+    /// Finds the tier by its name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Frontier, Self::Mid, Self::Any].into_iter().find(|tier| tier.as_str() == name)
     }
 
-    /// Its name in files and JSON.
+    /// Returns the name in files and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Frontier => "frontier",
@@ -106,24 +107,24 @@ impl Tier {
     }
 }
 
-/// Where a run works.
+/// The place that a run works in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
-    /// In the directory it was started in.
+    /// The directory that the run was started in.
     #[default]
     None,
-    /// In a worktree of its own, which is merged back.
+    /// A worktree of the run's own, which is merged back.
     Worktree,
 }
 
 impl Isolation {
-    /// The one of that name.
+    /// Finds the variant by its name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::None, Self::Worktree].into_iter().find(|isolation| isolation.as_str() == name)
     }
 
-    /// Its name in files and JSON.
+    /// Returns the name in files and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -132,7 +133,7 @@ impl Isolation {
     }
 }
 
-/// A key of a role: its name, what it may hold, and what it does.
+/// A key of a role: its name, the values that it may have, and a description.
 #[derive(Debug)]
 pub struct RoleKey {
     pub name: &'static str,
@@ -148,7 +149,7 @@ impl PartialEq for RoleKey {
 
 impl Eq for RoleKey {}
 
-/// What a key's value looks like.
+/// The kind of value that a key has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoleValueKind {
     Text,
@@ -165,7 +166,7 @@ pub enum RoleValueKind {
     Words,
 }
 
-/// A value of a key.
+/// The value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RoleValue {
     Text(String),
@@ -187,7 +188,7 @@ impl std::fmt::Display for RoleValue {
     }
 }
 
-/// Every key there is. `cli` is checked by who knows the CLIs.
+/// All keys of a role. The value of `cli` is checked by the code that knows the CLIs.
 pub const ROLE_KEYS: &[RoleKey] = &[
     RoleKey { name: "description", kind: RoleValueKind::Text, about: "what it is for, in a line" },
     RoleKey { name: "cli", kind: RoleValueKind::Text, about: "the agent CLI that does the work" },
@@ -239,7 +240,7 @@ pub const ROLE_KEYS: &[RoleKey] = &[
     RoleKey { name: "tags", kind: RoleValueKind::Words, about: "words to find it by" },
 ];
 
-/// The key of that name.
+/// Finds a key by its name.
 pub fn role_key(name: &str) -> Result<&'static RoleKey, RoleError> {
     ROLE_KEYS.iter().find(|key| key.name == name).ok_or_else(|| RoleError::UnknownKey {
         key: name.to_owned(),
@@ -247,7 +248,7 @@ pub fn role_key(name: &str) -> Result<&'static RoleKey, RoleError> {
     })
 }
 
-/// Whether text can be the name of a role: a word that no shell and no file takes for
+/// Checks that a text can be the name of a role: a word that no shell and no file system takes for
 /// anything else.
 pub fn check_role_name(name: &str) -> Result<(), RoleError> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -259,7 +260,7 @@ pub fn check_role_name(name: &str) -> Result<(), RoleError> {
 }
 
 impl RoleKey {
-    /// Checks a value that is of the right kind already.
+    /// Checks a value against the key's kind and bounds.
     pub fn check(&'static self, value: &RoleValue) -> Result<(), RoleError> {
         let is_word = |word: &String| is_argument(word);
         let is_fit = match (self.kind, value) {
@@ -279,7 +280,7 @@ impl RoleKey {
         }
     }
 
-    /// What may be there instead.
+    /// Describes the values that the key accepts.
     pub fn wanted(&self) -> String {
         match self.kind {
             RoleValueKind::Text => "a text".into(),
@@ -292,7 +293,7 @@ impl RoleKey {
         }
     }
 
-    /// A value as it is typed: words have commas between them.
+    /// Reads a value as it is typed; a list of words has commas between them.
     pub fn typed(&'static self, typed: &str) -> Result<RoleValue, RoleError> {
         let bad = || RoleError::BadValue { key: self, value: text::one_line(typed, 60) };
         let value = match self.kind {
@@ -314,10 +315,10 @@ impl RoleKey {
     }
 }
 
-/// More than anybody means, in millionths.
+/// Largest budget, in millionths of a dollar: more than anybody means.
 const MOST_DOLLARS: i64 = 1_000_000 * 1_000_000;
 
-/// Whether a text is one word that can be an argument, and that nothing takes for an
+/// Tells whether a text is one word that can be an argument, and that no program takes for an
 /// option.
 pub fn is_argument(word: &str) -> bool {
     !word.is_empty()
@@ -328,8 +329,8 @@ pub fn is_argument(word: &str) -> bool {
             .any(|c| c.is_whitespace() || c.is_control() || text::one_line(&c.to_string(), 1).is_empty())
 }
 
-/// The variables that a text names as `${NAME}`; none at all if one is not closed or not
-/// a name.
+/// Returns the variables that a text names as `${NAME}`; `None` if one of them is not closed or is
+/// not a name.
 pub(super) fn variables(text: &str) -> Option<Vec<&str>> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((_, after)) = rest.split_once("${") {
@@ -341,7 +342,7 @@ pub(super) fn variables(text: &str) -> Option<Vec<&str>> {
     Some(found)
 }
 
-/// What is wrong with a role, or with the name of one.
+/// A problem with a role, or with the name of one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RoleError {
     #[error("there is no role {}", text::foreign(name, 60))]

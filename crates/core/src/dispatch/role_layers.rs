@@ -1,9 +1,9 @@
-//! Roles out of several files: which value counts, and what a project's file cannot
-//! loosen.
+//! Merges the roles of several files: decides which value counts, and keeps a project's file from
+//! loosening a role.
 //!
-//! The shipped roles are overlaid by the user's file, and those by the project's, key by
-//! key. **A project's file never gives a role more than the person allows**: of a value
-//! that would, the stricter one counts, and it is said.
+//! The user's file overrides the shipped roles, and the project's file overrides both, key by key.
+//! **A project's file never gives a role more than the person allows**: where a value would, the
+//! stricter one counts, and a note says so.
 
 use std::path::PathBuf;
 
@@ -19,11 +19,11 @@ use super::is_argument;
 use super::role::variables;
 use crate::text;
 
-/// A project's file may name only variables that end so: any other may be a secret, which
+/// The ending of the variables that a project's file may name: any other may be a secret, which
 /// would go to a provider as the name of a model.
 const VARIABLES_OF_PROJECTS: &str = "_MODEL";
 
-/// Where a value came from, farthest first.
+/// The origin of a value; later ones override earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoleSource {
@@ -41,21 +41,21 @@ impl std::fmt::Display for RoleSource {
     }
 }
 
-/// What one file says.
+/// The roles of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleLayer {
     pub source: RoleSource,
     pub roles: Vec<RoleEntry>,
 }
 
-/// What one file says of one role.
+/// The values that one file gives a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleEntry {
     pub name: String,
     pub values: Vec<(&'static RoleKey, RoleValue)>,
 }
 
-/// A role, where its values came from, and what was passed over.
+/// A role, the sources of its values, and notes on values that were overruled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResolvedRole {
     #[serde(flatten)]
@@ -65,23 +65,23 @@ pub struct ResolvedRole {
     pub notes: Vec<RoleNote>,
 }
 
-/// Which file a value is from.
+/// The file that the value of a key is from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RoleOrigin {
     pub key: &'static str,
     pub source: RoleSource,
 }
 
-/// What does not count as a file says it.
+/// A note on a value that does not count as its file has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RoleNote {
     /// The project's file would loosen what the person allows.
     Capped { key: &'static str, wanted: String, counts: String },
     /// The model is named by a variable that is not set.
     NoVariable { variable: String },
-    /// The project's file names a variable that may be anything.
+    /// The project's file names a variable that could hold anything.
     NotForProjects { variable: String },
-    /// With its variables in place it is no name of a model.
+    /// The text is no name of a model once its variables are replaced.
     NotAModel,
 }
 
@@ -113,7 +113,7 @@ fn in_words<S: serde::Serializer>(notes: &[RoleNote], serializer: S) -> Result<S
 }
 
 impl ResolvedRole {
-    /// The role, if a run can be started with it: the model that it names is known.
+    /// Returns the role, if a run can be started with it: the model that it names must be known.
     pub fn usable(&self) -> Result<&Role, RoleError> {
         let role = || self.role.name.clone();
         let error = self.notes.iter().find_map(|note| match note {
@@ -127,8 +127,8 @@ impl ResolvedRole {
     }
 }
 
-/// All roles, the shipped ones first. `default` is how much the person lets a run do that
-/// says nothing of it.
+/// Resolves all roles, the shipped ones first. `default` is the person's safety level for a run
+/// that names none.
 pub fn resolve_roles(
     mut layers: Vec<RoleLayer>,
     default: Safety,
@@ -144,7 +144,7 @@ pub fn resolve_roles(
     names.iter().map(|name| resolve_one(&layers, name, default, variable)).collect()
 }
 
-/// The role of that name.
+/// Finds a role by its name.
 pub fn find_role<'a>(roles: &'a [ResolvedRole], name: &str) -> Result<&'a ResolvedRole, RoleError> {
     roles.iter().find(|role| role.role.name == name).ok_or_else(|| {
         let names = || roles.iter().map(|role| role.role.name.as_str());
@@ -156,15 +156,15 @@ pub fn find_role<'a>(roles: &'a [ResolvedRole], name: &str) -> Result<&'a Resolv
     })
 }
 
-/// Whether a value lets a run do more than the one before, or than the person lets a run
-/// do that says nothing of it.
+/// Tells whether a value lets a run do more than the value before it, or than `default`, the
+/// person's safety level for a run that names none.
 pub fn is_looser(key: &RoleKey, before: Option<&RoleValue>, after: &RoleValue, default: Safety) -> bool {
     let limits_work = matches!(key.name, "safety" | "read_only" | "isolation" | "tools");
     let is_above = key.name == "safety" && safety(after) > Some(default) && before.is_none();
     limits_work && (is_above || before.is_some_and(|before| stricter(key, before, after).is_some()))
 }
 
-/// A value, and where it came from.
+/// A value, with its key and its source.
 type Sourced<'a> = (&'static RoleKey, RoleValue, &'a RoleSource);
 
 fn resolve_one(
@@ -198,7 +198,7 @@ fn resolve_one(
             values.push((key, counts.unwrap_or_else(|| value.clone()), source));
         }
     }
-    // What somebody else has changed does no more by itself than what nobody has defined.
+    // A role that the project has changed does no more by itself than an undefined one.
     for (key, value, _) in values.iter_mut().filter(|_| is_of_project) {
         if key.name == "safety" && safety(value) > Some(default) {
             let counts = RoleValue::Text(default.as_str().to_owned());
@@ -229,8 +229,7 @@ fn capped(key: &'static RoleKey, wanted: &RoleValue, counts: &RoleValue) -> Role
     RoleNote::Capped { key: key.name, wanted: wanted.to_string(), counts: counts.to_string() }
 }
 
-/// Whether a key says how much a run may use, which a project may know better than what is
-/// shipped.
+/// Tells whether a key limits an amount, which a project may know better than the shipped file.
 fn is_amount(key: &RoleKey) -> bool {
     matches!(key.name, "max_turns" | "token_budget" | "budget_usd" | "timeout_s" | "retry")
 }
@@ -242,7 +241,7 @@ fn safety(value: &RoleValue) -> Option<Safety> {
     }
 }
 
-/// What counts of two values, if the second is looser than the first.
+/// Returns the value that counts, if `after` is looser than `before`.
 fn stricter(key: &RoleKey, before: &RoleValue, after: &RoleValue) -> Option<RoleValue> {
     let is_looser = match (key.name, before, after) {
         ("safety", ..) => safety(after) > safety(before),
@@ -261,14 +260,14 @@ fn stricter(key: &RoleKey, before: &RoleValue, after: &RoleValue) -> Option<Role
     is_looser.then(|| before.clone())
 }
 
-/// A variable of a model that a project's file may not name.
+/// Finds a variable in a model's name that a project's file may not name.
 fn not_for_projects(model: &RoleValue) -> Option<String> {
     let RoleValue::Text(model) = model else { return None };
     let mut names = variables(model).unwrap_or_default().into_iter();
     names.find(|name| !name.ends_with(VARIABLES_OF_PROJECTS)).map(str::to_owned)
 }
 
-/// A model with its variables in place.
+/// Returns a model's name with its variables replaced.
 fn expanded(model: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, RoleNote> {
     let (mut text, mut rest) = (String::new(), model);
     for name in variables(model).unwrap_or_default() {
@@ -368,7 +367,7 @@ mod tests {
             notes[0].to_string(),
             r#"the project's `safety` = "auto-edit" is looser than you allow: "suggest" counts"#
         );
-        // The same from the user is what the user wants, and amounts that are only shipped are proposals.
+        // The user's own file may loosen a role, and a project may change amounts that are only shipped.
         let roles = resolved(vec![
             layer(RoleSource::Shipped, &[("dev", &below)]),
             layer(user(), &[("dev", &wanted)]),

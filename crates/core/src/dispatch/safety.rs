@@ -1,9 +1,9 @@
-//! How much a run may do by itself: levels, classes of actions, and which level allows which.
+//! Safety levels, classes of actions, and which level lets a run do which class by itself.
 //!
-//! A tool call is of the class of its worst part. **What nobody can tell is of the strictest
-//! class**: a tool that nobody knows, a command whose text does not say what it runs. A
-//! program that is not known, or a script, is run as any other: what it does is not in the
-//! text, and is kept in bounds by the CLI's own sandbox and the shield.
+//! A tool call is of the class of its worst part. **Anything unclear is of the strictest class**:
+//! an unknown tool, or a command whose text does not say what it runs. An unknown program or a
+//! script is run as any other: what it does is not in the text, and is kept in bounds by the CLI's
+//! own sandbox and the shield.
 
 mod args;
 mod bounds;
@@ -26,28 +26,28 @@ pub use classify::classify;
 pub use wording::not_its_tool;
 pub use wording::refused;
 
-/// The variable that tells a session how much it may do. A hook has it from the CLI that
-/// starts it, which has it from the supervisor: what a command of the session sets is set
-/// for what that command starts, and for no hook of the session.
+/// The environment variable with a session's safety level. A hook has it from the CLI that starts it,
+/// and the CLI from the supervisor: if a command of the session sets it, that reaches only the
+/// programs which that command starts, and no hook of the session.
 pub const SAFETY_VARIABLE: &str = "CONSORT_SAFETY";
 
-/// From the strictest to the loosest.
+/// The safety level of a run, from the strictest to the loosest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Safety {
-    /// It reads, and says what it would do.
+    /// The run reads, and says what it would do.
     Suggest,
-    /// It edits files and runs commands, and destroys nothing.
+    /// The run edits files and runs commands, and destroys nothing.
     #[default]
     AutoEdit,
-    /// It does all but what nothing brings back.
+    /// The run does all but destroy commits or uncommitted changes and change the machine.
     FullAuto,
 }
 
 impl Safety {
     pub const ALL: [Self; 3] = [Self::Suggest, Self::AutoEdit, Self::FullAuto];
 
-    /// Its name on the command line and in JSON.
+    /// Returns the name on the command line and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Suggest => "suggest",
@@ -56,41 +56,41 @@ impl Safety {
         }
     }
 
-    /// The one of that name.
+    /// Finds the level by its name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|safety| safety.as_str() == name)
     }
 
-    /// What the variable says. What it is not meant to say is the strictest.
+    /// Reads the level from the variable. An unknown value means the strictest level.
     pub fn told(value: &str) -> Self {
         Self::named(value).unwrap_or(Self::Suggest)
     }
 
-    /// Whether it allows what is of that class.
+    /// Tells whether the level allows actions of a class.
     pub fn allows(self, class: ActionClass) -> bool {
         class.needs().is_some_and(|needs| self >= needs)
     }
 }
 
-/// What a tool call does, from the mildest to the worst.
+/// The class of a tool call, from the mildest to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionClass {
     FileRead,
-    /// It asks something of another machine.
+    /// Asks something of another machine.
     Network,
     FileWrite,
     BashExec,
-    /// It puts another agent to work.
+    /// Puts another agent to work.
     AgentDispatch,
     FileDelete,
-    /// A command that destroys what may not come back.
+    /// Runs a command that destroys what may not come back.
     BashDestructive,
-    /// It sends work to where others have it: a push, a publication.
+    /// Sends work to a place where others have it: a push, a publication.
     GitPush,
-    /// It takes commits or uncommitted changes away.
+    /// Destroys commits or uncommitted changes.
     GitDestructive,
-    /// It changes the machine, or what protects it.
+    /// Changes the machine, or the settings that protect it.
     SystemModify,
 }
 
@@ -123,7 +123,7 @@ impl ActionClass {
         }
     }
 
-    /// The strictest level that allows it; none does for what is the person's alone.
+    /// Returns the strictest level that allows the class; `None` for what only the person may do.
     fn needs(self) -> Option<Safety> {
         match self {
             Self::FileRead | Self::Network => Some(Safety::Suggest),

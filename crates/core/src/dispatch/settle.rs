@@ -1,4 +1,5 @@
-//! Which of a run's own words, its role and the person's settings counts: a pure rule.
+//! Settles the terms of a run from its own options, its role and the person's settings: a pure
+//! rule.
 
 use super::Cost;
 use super::Isolation;
@@ -6,7 +7,7 @@ use super::Role;
 use super::Safety;
 use super::Tier;
 
-/// What is said of one run; what is absent is left to its role.
+/// The options that are given for one run; an absent one is left to its role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunWords {
     pub cli: Option<String>,
@@ -18,7 +19,7 @@ pub struct RunWords {
     pub budget: Option<Cost>,
 }
 
-/// What the person's settings say of runs; what is absent has no bounds.
+/// The person's settings for runs; an absent one sets no bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunDefaults {
     pub cli: Option<String>,
@@ -27,10 +28,10 @@ pub struct RunDefaults {
     pub budget: Option<Cost>,
 }
 
-/// How a run is done.
+/// The terms that a run is done on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunTerms {
-    /// Absent: whichever is installed.
+    /// Absent: any CLI that is installed.
     pub cli: Option<String>,
     pub model: Option<String>,
     pub tier: Tier,
@@ -41,9 +42,9 @@ pub struct RunTerms {
     pub budget: Option<Cost>,
 }
 
-/// The run's own words count before its role, and its role before the settings. **What
-/// protects is not taken away by a word**: a role that reads only stays so, and one that works
-/// in a worktree does.
+/// Takes each term from the run's own options, else from its role, else from the settings. **No
+/// option takes a protection away**: a read-only role stays read-only, and a role with a worktree
+/// keeps it.
 pub fn settle_run(words: &RunWords, role: &Role, defaults: &RunDefaults) -> RunTerms {
     let of_role = role.safety_or(defaults.safety);
     let safety = words.safety.unwrap_or(of_role);

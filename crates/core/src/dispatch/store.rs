@@ -1,4 +1,4 @@
-//! The port of the dispatch room: what an engine must store of runs.
+//! The port of the dispatch room: the reads of runs that an engine must offer.
 
 use super::ReceiptHead;
 use super::RunRecord;
@@ -10,7 +10,7 @@ use crate::project::ProjectId;
 
 /// The reads that dispatch needs. None of them grows with the number of runs that have ended.
 pub trait DispatchStore {
-    /// The runs of a project, the newest first, from before that number.
+    /// Returns the runs of a project, newest first; with `before`, only those with a lower number.
     fn runs(
         &self,
         project: &ProjectId,
@@ -18,16 +18,16 @@ pub trait DispatchStore {
         most: usize,
     ) -> Result<Vec<RunRecord>, StoreError>;
 
-    /// All that have not ended, of every project, the oldest first.
+    /// Returns all runs that have not ended, of every project, oldest first.
     fn open_runs(&self) -> Result<Vec<RunRecord>, StoreError>;
 
     fn run_of(&self, id: ChangeId) -> Result<Option<RunRecord>, StoreError>;
 
     fn run_numbered(&self, project: &ProjectId, number: Number) -> Result<Option<RunRecord>, StoreError>;
 
-    /// The last receipt of a project.
+    /// Returns the head of the last receipt of a project.
     fn receipt_head(&self, project: &ProjectId) -> Result<Option<ReceiptHead>, StoreError>;
 
-    /// What a project has spent since that day.
+    /// Returns the spending of a project from day `since` on.
     fn spending(&self, project: &ProjectId, since: i64) -> Result<Vec<Spending>, StoreError>;
 }

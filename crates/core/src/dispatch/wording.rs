@@ -1,4 +1,4 @@
-//! What agents read about runs.
+//! The texts about runs that agents read: tasks, ends, reviews and stalls.
 
 use super::RunEnd;
 use super::RunRecord;
@@ -7,10 +7,10 @@ use crate::secrets::redacted;
 use crate::tasks::TaskKey;
 use crate::text;
 
-/// How much of a result its starter is told.
+/// The most characters of a result that its starter is shown.
 const RESULT: usize = 2_000;
 
-/// What the agent that asked for a run is told of its end.
+/// Returns the message about the end of a run, for the agent that asked for it.
 pub(super) fn ended(run: &RunRecord, end: &RunEnd, result: &str) -> String {
     let (number, name) = (run.number, &run.spec.name);
     let mut told = format!("Run {number} ({name}, {}) {}", run.spec.role, how(end.state));
@@ -29,7 +29,7 @@ pub(super) fn ended(run: &RunRecord, end: &RunEnd, result: &str) -> String {
     told
 }
 
-/// What a run is told that takes a task of a spec, and what it is to do besides.
+/// Returns the prompt of a run that takes a task of a spec; `besides` is added to it.
 pub fn run_task(key: &TaskKey, title: Option<&str>, besides: &str) -> String {
     let title = title.map_or_else(String::new, |title| format!(": {}", text::foreign(title, 300)));
     let task = format!(
@@ -44,13 +44,13 @@ pub fn run_task(key: &TaskKey, title: Option<&str>, besides: &str) -> String {
     }
 }
 
-/// What the person and who did the work are told of a review.
+/// Returns the message about a review, for the person and for the agent that did the work.
 pub(super) fn reviewed(run: &RunRecord, result: &str) -> String {
     let said: String = redacted(result.trim()).chars().take(RESULT).collect();
     format!("Review by {} (run {}):\n{}", run.spec.name, run.number, text::printable(&said))
 }
 
-/// What is told of a run that stands still.
+/// Returns the message about a run that has stalled.
 pub(super) fn stalled(run: &RunRecord, found: &str) -> String {
     let (number, name) = (run.number, &run.spec.name);
     format!(

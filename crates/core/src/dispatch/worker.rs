@@ -1,4 +1,4 @@
-//! What a worker tells while it runs, the same for every CLI.
+//! The events, usage and failures that a worker reports, the same for every CLI.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -20,10 +20,11 @@ impl Cost {
     }
 }
 
-/// What work has used. What the CLI does not tell is unknown, which is not nothing.
+/// The usage of a run or a step. A figure that the CLI does not report is unknown, which is not
+/// zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens that were read and had not been kept from before.
+    /// Input tokens that did not come from the cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,87 +35,87 @@ pub struct Usage {
     pub cache_write: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// How often the model was asked.
+    /// Number of times that the model was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u32>,
 }
 
-/// What a worker tells.
+/// An event that a worker reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerEvent {
-    /// Its session, by which it can be resumed.
+    /// The id of the CLI's session, by which the run can be resumed.
     Session(String),
     Model(String),
     /// The model answers once more.
     Turn,
     ToolBegins {
-        /// Tells calls apart that run at the same time.
+        /// An id that tells calls apart which run at the same time.
         id: String,
         tool: String,
-        /// The command, the path or whatever says most, on one line.
+        /// The command, the path or whatever says most about the call, on one line.
         about: String,
     },
     ToolEnds {
         id: String,
         is_ok: bool,
-        /// Why it was refused or failed, on one line.
+        /// The reason why the call was refused or failed, on one line.
         why: Option<String>,
     },
     /// A whole text of the model.
     Said(String),
-    /// What one step has used: more comes.
+    /// The usage of one step: more steps follow.
     Used(Usage),
-    /// What all of it has used, in the CLI's own count, which replaces ours.
+    /// The usage of the whole run, in the CLI's own count, which replaces ours.
     UsedInAll(Usage),
-    /// It tries again by itself.
+    /// The CLI tries again by itself.
     Retries {
         attempt: u32,
         why: String,
-        /// When, if it tells.
+        /// Time at which it tries again, if it reports that.
         until: Option<Timestamp>,
     },
-    /// The final text, where the CLI says which it is.
+    /// The final text, if the CLI says which text that is.
     Result(String),
     Failed(Failure),
 }
 
-/// Why a worker failed, as far as its CLI tells.
+/// The reason why a worker failed, as far as its CLI reports it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub kind: FailureKind,
-    /// In the CLI's own words.
+    /// The message, in the CLI's own words.
     pub message: String,
-    /// When a limit ends.
+    /// Time at which a limit ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
 }
 
-/// What a failure means for what comes next.
+/// The kind of a failure, which decides how to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// No key, or none that is accepted.
+    /// There is no key, or none that is accepted.
     NotLoggedIn,
-    /// Too much was asked of the provider: later it goes on.
+    /// A limit of the provider was met: the run can go on later.
     Limit,
-    /// The provider fails: later it may go on.
+    /// The provider fails: the run may go on later.
     Provider,
-    /// Its cap of turns was reached.
+    /// The run's cap of turns was reached.
     Turns,
-    /// Its cap of money was reached.
+    /// The run's cap of money was reached.
     Budget,
-    /// It does not know this argument.
+    /// The CLI does not know an argument that it was given.
     Argument,
     Other,
 }
 
-/// How a worker's process ended.
+/// The way a worker's process ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerExit {
-    /// None if a signal ended it.
+    /// None if a signal ended the process.
     pub code: Option<i32>,
     pub signal: Option<i32>,
-    /// The last it said on standard error.
+    /// The last output on standard error.
     pub stderr: String,
 }

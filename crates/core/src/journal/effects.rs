@@ -1,11 +1,11 @@
-//! What follows from a journal entry outside of the tables: mail flags to raise,
-//! sessions to end, processes to notify.
+//! Derives the effects of a journal entry outside of the tables: mail flags to raise, sessions to
+//! end, processes to notify.
 //!
-//! `record` derives it from the changes, and so does any code that brings entries in.
-//! **No verb raises a flag, ends a session's notes or notifies anyone by itself.** What
-//! is published for hooks follows from the changes too, where the tables are at hand
-//! (`sqlite/src/published_lines.rs`), and digests and the index of what is known when
-//! somebody takes the entries in (`knowledge/ops/index.rs`).
+//! `record` derives them from the changes, and so does any code that brings entries in. **No verb
+//! raises a flag, ends a session's notes or notifies anyone by itself.** The published lines
+//! follow from the changes too, where the tables are at hand (`sqlite/src/published_lines.rs`);
+//! so do digests and the index of the knowledge, when a reader takes the entries in
+//! (`knowledge/ops/index.rs`).
 
 use super::Change;
 use crate::claims::ClaimChange;
@@ -17,32 +17,33 @@ use crate::presence::PresenceChange;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 
-/// A message to more than this many is said to nobody in particular.
+/// Most recipients of a message that still counts as personal, so that sender and recipient have met.
 const FEW: usize = 3;
 
-/// What is to be done for an entry.
+/// The effects of an entry outside of the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// Before the commit: the hooks of these sessions learn that there is mail.
+    /// Sessions whose mail flag is raised before the commit, so that their hooks learn of mail.
     pub mail: Vec<SessionId>,
-    /// The same, if they have any: they have just come.
+    /// Sessions that have just joined: their mail flag is raised before the commit, if they have mail.
     pub arrived: Vec<SessionId>,
-    /// The same for those who have reserved paths, and hear of what becomes of those.
+    /// Sessions that have reserved paths: noted as holders before the commit, so that they are
+    /// told of changes to those paths.
     pub holders: Vec<SessionId>,
-    /// These have dealt with each other, and hear of each other's departure.
+    /// Pairs of sessions that have dealt with each other: each hears of the other's departure.
     pub met: Vec<(SessionId, SessionId)>,
-    /// What this project knows has changed: what its sessions are told at their start is behind.
+    /// The project whose knowledge has changed: the digest for its starting sessions is out of date.
     pub learned: Option<ProjectId>,
-    /// After the commit: the others in these projects look who has come.
+    /// Sessions that have just joined, by project: after the commit, the others there look who has come.
     pub came: Vec<(ProjectId, SessionId)>,
-    /// These sessions are over, and what is kept beside the database for them goes.
+    /// Sessions that are over: after the commit, their notes beside the database are removed.
     pub ended: Vec<SessionId>,
-    /// After that: who waits for any of these is notified.
+    /// Topics whose waiting processes are notified last.
     pub topics: Vec<Topic>,
 }
 
 impl Effects {
-    /// What follows from these changes of one entry.
+    /// Derives the effects of the changes of one entry.
     pub fn of(project: Option<&ProjectId>, changes: &[Change]) -> Self {
         let mut effects =
             Self { topics: project.cloned().map(Topic::Project).into_iter().collect(), ..Self::default() };
@@ -76,7 +77,7 @@ impl Effects {
             Change::Presence(PresenceChange::Left { session, .. }) => self.ended.push(session.clone()),
             _ => {}
         }
-        // What belongs to no project concerns everyone, unless it is somebody's mail.
+        // A change of no project concerns everyone, unless it is somebody's mail.
         if project.is_none() && !matches!(change, Change::Messages(_)) {
             self.topics.push(Topic::Everyone);
         }

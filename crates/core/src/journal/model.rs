@@ -22,15 +22,15 @@ use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::tasks::TaskChange;
 
-/// The place of an entry in the journal: 1, 2, 3, … without gaps.
+/// The place of an entry in the journal: 1, 2, 3, … with gaps only where retention dropped entries.
 pub type Seq = i64;
 
-/// Names an entry everywhere, on every machine. Ids sort by time.
+/// The id of an entry, the same on every machine. Ids sort by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub [u8; 16]);
 
 impl EntryId {
-    /// An id for that moment.
+    /// Makes an id for a moment.
     pub fn new(at: Timestamp, random: [u8; 10]) -> Self {
         let millis = u64::try_from(at.0).unwrap_or(0);
         let mut id = [0; 16];
@@ -42,10 +42,10 @@ impl EntryId {
         Self(id)
     }
 
-    /// Ids for that moment, each greater than the one before.
+    /// Makes ids for a moment, each greater than the one before.
     pub fn ascending(at: Timestamp, random: [u8; 10]) -> impl FnMut() -> Self {
         let Self(id) = Self::new(at, random);
-        // The last seven bytes count, from low enough not to overflow.
+        // The last seven bytes count up; their highest bit starts as zero, so that they do not overflow.
         let mut last = u128::from_be_bytes(id) & !(1 << 55);
         move || {
             last += 1;
@@ -53,14 +53,14 @@ impl EntryId {
         }
     }
 
-    /// The id that is written so.
+    /// Parses the text of an id.
     pub fn parse(text: &str) -> Option<Self> {
         let hex = text.replace('-', "");
         let is_hex = hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_hex.then(|| u128::from_str_radix(&hex, 16).ok().map(|id| Self(id.to_be_bytes()))).flatten()
     }
 
-    /// When it was made.
+    /// Returns the moment that the id was made for.
     pub fn at(self) -> Timestamp {
         let millis = self.0[..6].iter().fold(0, |millis, byte| millis << 8 | i64::from(*byte));
         Timestamp(millis)
@@ -88,16 +88,16 @@ impl<'de> Deserialize<'de> for EntryId {
     }
 }
 
-/// Names a change everywhere, and what came to be by it: a message, a prediction.
+/// The id of a change, and of the thing that the change created: a message, a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangeId {
     pub entry: EntryId,
-    /// Its place among the entry's changes.
+    /// The change's place in the entry, from 0.
     pub place: u16,
 }
 
 impl ChangeId {
-    /// The id that is written so: the entry's, and the place unless it is the first.
+    /// Parses the text of an id: the entry's id, and the place unless it is the first.
     pub fn parse(text: &str) -> Option<Self> {
         let (entry, place) = text.split_once('.').unwrap_or((text, "0"));
         Some(Self { entry: EntryId::parse(entry)?, place: place.parse().ok()? })
@@ -126,7 +126,7 @@ impl<'de> Deserialize<'de> for ChangeId {
     }
 }
 
-/// Who did it, or for whom it is.
+/// The author of an entry, or the owner of a mailbox or a hold.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Actor {
     Agent(SessionId),
@@ -137,7 +137,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// The session, if it is an agent.
+    /// Returns the session, if the actor is an agent.
     pub fn session(&self) -> Option<&SessionId> {
         match self {
             Self::Agent(session) => Some(session),
@@ -159,7 +159,7 @@ impl fmt::Display for Actor {
 impl FromStr for Actor {
     type Err = std::convert::Infallible;
 
-    /// Actors that a newer consort may know count as its own doing.
+    /// Parses an actor; a kind of actor that only a newer consort knows counts as [`Actor::Consort`].
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(match text.split_once(':') {
             Some(("agent", session)) => Self::Agent(session.into()),
@@ -194,11 +194,11 @@ impl<'de> Deserialize<'de> for Actor {
     }
 }
 
-/// The form of entries that this version writes. One of a newer form is kept and
+/// The format of the entries that this version writes. An entry of a newer format is kept and
 /// shown, and not applied.
 pub const FORMAT: u32 = 2;
 
-/// An entry as it is kept.
+/// An entry of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
     pub seq: Seq,
@@ -221,7 +221,7 @@ pub struct NewEntry {
 }
 
 impl NewEntry {
-    /// As it is kept in its place.
+    /// Turns a new entry into the entry that was recorded.
     pub fn kept(self, recorded: &Recorded) -> Entry {
         let Self { id, at, project, actor, changes } = self;
         let numbers = recorded.numbers.iter().copied().chain(std::iter::repeat(None));
@@ -230,32 +230,32 @@ impl NewEntry {
         Entry { seq: recorded.seq, id, format: FORMAT, at, project, actor, changes }
     }
 
-    /// The id of the change in that place.
+    /// Returns the id of the change in that place.
     pub fn change_id(&self, place: usize) -> ChangeId {
         ChangeId { entry: self.id, place: u16::try_from(place).unwrap_or(u16::MAX) }
     }
 }
 
-/// Where an entry was put, and what its changes are called.
+/// The place of a recorded entry, and the numbers of its changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
     pub seq: Seq,
-    /// For each change its number, where it has one.
+    /// The number of each change, where it has one.
     pub numbers: Vec<Option<Number>>,
 }
 
-/// What people call a message, a reservation, a task's turn or a prediction: 1, 2, 3, …
-/// within its project and kind.
+/// The number by which people refer to a message, a reservation, a task's turn or a prediction:
+/// 1, 2, 3, … within its project and kind.
 pub type Number = i64;
 
-/// What is counted together.
+/// The project and kind within which things are numbered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
     pub kind: &'static str,
     pub project: Option<ProjectId>,
 }
 
-/// A change as it is kept: with the number it was given.
+/// A change in the journal, with the number that it was given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptChange {
     pub number: Option<Number>,
@@ -275,20 +275,19 @@ pub enum Change {
     Monitor(MonitorChange),
     Policy(PolicyChange),
     Dispatch(DispatchChange),
-    /// Nothing depends on it any more, and retention has dropped it. It keeps the
-    /// places of those after it.
+    /// A change that retention has dropped, since nothing depends on it. It keeps the places of
+    /// the changes after it.
     Dropped,
-    /// Written by a newer consort: kept and shown as it is, never applied.
+    /// A change by a newer consort: kept and shown as it is, never applied.
     Unknown(UnknownChange),
 }
 
-/// A change that this version does not understand, but for what every version can
-/// read.
+/// A change that this version does not understand, in the parts that every version can read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnknownChange {
     #[serde(default)]
     pub room: String,
-    /// Who or what it changes; nobody may change that who does not understand it.
+    /// The subjects that it changes. A version that does not understand the change must not change them.
     #[serde(default)]
     pub about: Vec<String>,
     #[serde(default)]
@@ -296,8 +295,8 @@ pub struct UnknownChange {
 }
 
 impl Change {
-    /// Who or what it changes, as every version can read it. What it creates is known by
-    /// the change's own id and is not listed.
+    /// Lists the subjects that the change is about, in a form that every version can read. A
+    /// thing that it creates is known by the change's own id and is not listed.
     pub fn about(&self) -> Vec<String> {
         match self {
             Self::Presence(change) => change.about(),
@@ -314,7 +313,7 @@ impl Change {
         }
     }
 
-    /// With which others it is counted, in an entry of that project.
+    /// Returns the counter that numbers the change, in an entry of that project.
     pub fn counter(&self, project: Option<&ProjectId>) -> Option<Counter> {
         let counter = |kind, project: Option<&ProjectId>| Some(Counter { kind, project: project.cloned() });
         match self {
@@ -347,8 +346,9 @@ pub enum JournalChange {
     Pruned { before: Timestamp, through: Seq },
 }
 
-/// The kept form: `{"room":"claims","about":["hold:…"],"number":3,"change":{"held":{…}}}`.
-/// Every version can read all but `change`.
+/// The stored form of a change:
+/// `{"room":"claims","about":["hold:…"],"number":3,"change":{"held":{…}}}`. Every version can
+/// read all but `change`.
 #[derive(Serialize)]
 struct Wire<'a, C> {
     room: &'a str,
@@ -380,7 +380,7 @@ impl Serialize for KeptChange {
     }
 }
 
-/// A change about to be kept, and its number.
+/// A change about to be stored, and its number.
 pub struct Numbered<'a> {
     pub number: Option<Number>,
     pub change: &'a Change,
@@ -434,25 +434,25 @@ impl<'de> Deserialize<'de> for KeptChange {
 }
 
 impl UnknownChange {
-    /// As much of it as every version can read; the rest as it is.
+    /// Reads the parts that every version can read, and keeps the rest as it is.
     pub fn read(value: serde_json::Value) -> Self {
         let read = Self::deserialize(&value).ok().filter(|read| !read.room.is_empty());
         read.unwrap_or_else(|| Self { room: String::new(), about: Vec::new(), change: value })
     }
 }
 
-/// Which part of the journal to read.
+/// The part of the journal to read.
 #[derive(Clone, Debug, Default)]
 pub struct TailRequest {
-    /// Entries after this one; without it, the last `limit`.
+    /// The entry before the first to read; without it and `since`, the last `limit` entries are read.
     pub after: Option<Seq>,
-    /// Entries from this moment on.
+    /// The moment from which on entries are read.
     pub since: Option<Timestamp>,
     pub project: Option<ProjectId>,
     pub limit: usize,
 }
 
-/// What `verify` found.
+/// The findings of `verify`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verification {
     pub entries: usize,
@@ -465,14 +465,14 @@ pub struct Verification {
     pub unreadable: Vec<Seq>,
     /// Rows that differ between the tables and the journal replayed.
     pub differences: Vec<String>,
-    /// What the engine's own integrity check complains about.
+    /// Complaints of the engine's own integrity check.
     pub integrity: Vec<String>,
-    /// Whether what hooks read beside the store was made from it as it is now.
+    /// Whether the published lines were made from the store as it is now.
     pub is_published: bool,
 }
 
 impl Verification {
-    /// Whether nothing was found wrong.
+    /// Tells whether no damage was found; unknown entries and outdated published lines are none.
     pub fn is_sound(&self) -> bool {
         self.missing.is_empty()
             && self.unreadable.is_empty()

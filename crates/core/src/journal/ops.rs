@@ -16,24 +16,24 @@ use crate::engine::StoreError;
 use crate::messages;
 use crate::presence;
 
-/// How many changes one transaction of retention drops.
+/// Most changes that one transaction of retention drops.
 const STEP: usize = 500;
 
-/// Retention is worth a look once a day.
+/// Time between two runs of retention.
 const RETENTION_PAUSE: i64 = Timestamp::DAY;
 
 impl App {
-    /// Part of the journal, oldest first.
+    /// Reads a part of the journal, oldest first.
     pub fn journal_tail(&mut self, request: &TailRequest) -> Result<Vec<Entry>, StoreError> {
         self.engine.read()?.entries(request)
     }
 
-    /// One entry, unless it was dropped.
+    /// Reads one entry, unless it was dropped.
     pub fn journal_entry(&mut self, id: EntryId) -> Result<Option<Entry>, StoreError> {
         self.engine.read()?.entry(id)
     }
 
-    /// The number of the last entry.
+    /// Returns the sequence number of the last entry.
     pub fn journal_last_seq(&mut self) -> Result<Seq, StoreError> {
         self.engine.read()?.last_seq()
     }
@@ -43,17 +43,17 @@ impl App {
         self.engine.read()?.verify()
     }
 
-    /// Whether what hooks read beside the store was made from it as it is now.
+    /// Tells whether the published lines were made from the store as it is now.
     pub fn is_published(&mut self) -> Result<bool, StoreError> {
         self.engine.read()?.is_published()
     }
 
-    /// Whatever the engine finds wrong with its own files.
+    /// Lists the faults that the engine finds in its own files.
     pub fn store_integrity(&mut self) -> Result<Vec<String>, StoreError> {
         self.engine.read()?.integrity()
     }
 
-    /// Makes the tables again from the journal; how many entries that took.
+    /// Rebuilds the tables from the journal; returns the number of entries replayed.
     pub fn journal_rebuild(&mut self) -> Result<usize, StoreError> {
         let mut tx = self.engine.write()?;
         let entries = tx.rebuild()?;
@@ -61,9 +61,9 @@ impl App {
         Ok(entries)
     }
 
-    /// Forgets agents that left and messages that were read before the
-    /// retention began, then drops the entries that nothing depends on. At most
-    /// once a day.
+    /// Forgets agents that left and messages that were read longer ago than the retention, then
+    /// drops the entries that nothing depends on, at most once a day. Returns the number of
+    /// dropped entries.
     pub fn retain(&mut self, retention: Retention) -> Result<usize, StoreError> {
         let now = self.host.now();
         self.engine.side_files().forget_kept(now.minus(Timestamp::DAY));
@@ -82,8 +82,8 @@ impl App {
         let here = self.engine.read()?.present()?;
         files.end_trails_except(&here.into_iter().map(|agent| agent.session).collect::<Vec<_>>());
         files.forget_trails(before);
-        // The long looks are reads, and the rest is done in small steps: nobody
-        // waits for housekeeping.
+        // The long searches only read, and the writes are done in small steps: no writer waits
+        // long for them.
         let tx = self.engine.read()?;
         let mut changes = messages::forget_before(&*tx, days_ago(retention.message_days))?;
         changes.extend(presence::forget_before(&*tx, before)?);

@@ -1,5 +1,5 @@
-//! What is known, as it is seen from one worktree: stale is what is known of files that
-//! have another content **there and now**, whatever changed them and whatever was noted.
+//! The index as it is seen from one worktree: the records of a file are stale if the file has
+//! another content **there and now**, whatever changed it and whatever was noted.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -24,22 +24,22 @@ use crate::journal::EntryId;
 use crate::journal::Seq;
 use crate::side_files::SideFiles;
 
-/// What is read as one.
+/// The kind and name of a record.
 type Name = (Kind, String);
 
-/// An index whose records say of files what they are now.
+/// An index that corrects which records are stale by the files as they are now.
 pub(super) struct AsSeen {
     pub(super) index: Box<dyn KnowledgeIndex>,
     scope: Scope,
-    /// What is stale here, since when, and the file that has changed.
+    /// Records that are stale here, with the time of the change and the file that has changed.
     pub(super) changed: BTreeMap<Name, (Timestamp, String)>,
-    /// What is noted as stale and is not here.
+    /// Records that are noted as stale and are not stale here.
     same: BTreeSet<Name>,
-    /// The files among them of which the note is wrong.
+    /// Files about which the note is wrong.
     pub(super) to_note: Vec<String>,
     host: Rc<dyn Host>,
     worktree: PathBuf,
-    /// From where paths are written.
+    /// The directory that written paths are relative to.
     cwd: PathBuf,
 }
 
@@ -77,7 +77,7 @@ impl AsSeen {
                 seen.to_note.push(path.clone());
             }
             for known in seen.index.about_file(&seen.scope, &path)? {
-                // What was said after the change was said of what is there.
+                // A statement after the change is about the changed file.
                 if known.kind == Kind::File || now.since > known.at {
                     seen.changed.insert((known.kind, known.name), (now.since, path.clone()));
                 }
@@ -90,7 +90,7 @@ impl AsSeen {
         Ok(seen)
     }
 
-    /// The file that is meant by a path as somebody writes it.
+    /// Returns the file that a written path means.
     fn file_named(&self, written: &str) -> String {
         let from = Standpoint { host: &*self.host, worktree: &self.worktree, cwd: &self.cwd };
         from.place(written).unwrap_or_else(|_| written.to_owned())
@@ -207,17 +207,17 @@ impl KnowledgeIndex for AsSeen {
     }
 }
 
-/// The hash of a file that is not there.
+/// The hash of a file that does not exist.
 pub(super) const GONE: &str = "gone";
 
-/// The content of a file now.
+/// The content of a file now, and the time of its last change.
 pub(super) struct Content {
     pub(super) hash: String,
     pub(super) since: Timestamp,
 }
 
-/// What files of a worktree contain. One whose stamp is the one it had when it was last
-/// read is not read again.
+/// The contents of a worktree's files. A file with the same stamp as when it was last read is not
+/// read again.
 pub(super) struct Contents<'a> {
     host: &'a dyn Host,
     worktree: &'a Path,
@@ -225,13 +225,13 @@ pub(super) struct Contents<'a> {
     has_news: bool,
 }
 
-/// A file that changed so short a while ago may change again and keep its stamp.
+/// Milliseconds after a change in which a file may change again and keep its stamp.
 const UNSETTLED: i64 = 2_000;
 
-/// The stamp of such a file: no file has it.
+/// The stamp that is kept for such a file: no file has it.
 const UNSURE: Stamp = Stamp { changed: -1, size: 0 };
 
-/// How many files are looked at before a prompt.
+/// The most files that are checked before a prompt.
 const MOST_AT_A_GLANCE: usize = 100;
 
 impl<'a> Contents<'a> {
@@ -241,8 +241,8 @@ impl<'a> Contents<'a> {
         Self { host, worktree, known: noted(&text).map(one).collect(), has_news: false }
     }
 
-    /// Whether a file may have another content than it had when somebody looked last. It is
-    /// asked before every prompt, so no more is read than is looked at.
+    /// Tells whether a file may have another content than when somebody looked last. This is called
+    /// before every prompt, so it reads no more of the list than it checks.
     pub(super) fn may_have_changed(host: &dyn Host, files: &dyn SideFiles, worktree: &Path) -> bool {
         let text = files.text(&text_name(worktree)).unwrap_or_default();
         let is_other = |(path, stamp, _): Noted<'_>| host.stamp(&worktree.join(path)) != stamp;
@@ -265,7 +265,7 @@ impl<'a> Contents<'a> {
         Content { hash, since }
     }
 
-    /// Nothing is known of other files any more.
+    /// Forgets the contents of all other files.
     fn forget_others(&mut self, files: &[(String, String, bool)]) {
         let files: BTreeSet<&str> = files.iter().map(|(path, ..)| path.as_str()).collect();
         let before = self.known.len();

@@ -1,7 +1,8 @@
-//! Commands that failed and then worked: what a session had to find out the hard way.
+//! Keeps the commands of sessions, and finds those that failed and then worked: what a session had
+//! to find out the hard way.
 //!
-//! They are kept only where `privacy.store_commands` says so. **A published text names
-//! the worktrees where it does**; without it a hook looks for one file and finds none.
+//! Commands are kept only where `privacy.store_commands` says so. **A published text names those
+//! worktrees**; without it a hook looks for one file and finds none.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -13,16 +14,16 @@ use crate::side_files::Line;
 use crate::side_files::SideFiles;
 use crate::text;
 
-/// The published text.
+/// Name of the published text.
 const TEXT: &str = "commands kept in";
 
-/// Longer commands are programs of their own.
+/// Longest command that is kept, in bytes: longer ones are programs of their own.
 const LONGEST: usize = 300;
 
-/// How many commands later the one that worked may come.
+/// Number of later commands among which the one that worked may be.
 const SOON: usize = 5;
 
-/// A command of a session, and how it ended.
+/// A command of a session, and whether it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptCommand {
     pub text: String,
@@ -30,18 +31,18 @@ pub struct KeptCommand {
 }
 
 impl dyn SideFiles + '_ {
-    /// The worktrees in which commands are kept.
+    /// Returns the worktrees in which commands are kept.
     fn worktrees_keeping(&self) -> Vec<PathBuf> {
         let text = self.text(TEXT).unwrap_or_default();
         text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).collect()
     }
 
-    /// Whether commands that are run there are kept.
+    /// Tells whether commands that are run in a directory are kept.
     pub fn keeps_commands(&self, place: &Path) -> bool {
         self.worktrees_keeping().iter().any(|worktree| place.starts_with(worktree))
     }
 
-    /// Has them kept in a worktree, or no longer.
+    /// Begins or ends the keeping of commands in a worktree.
     pub fn set_keeps_commands(&self, worktree: &Path, keeps: bool) {
         let mut all = self.worktrees_keeping();
         if all.iter().any(|one| one == worktree) != keeps {
@@ -52,7 +53,8 @@ impl dyn SideFiles + '_ {
         }
     }
 
-    /// A session has run a command there. What looks like a secret is not kept.
+    /// Keeps a command that a session has run, if commands are kept in its directory. A command
+    /// with what looks like a secret is not kept.
     pub fn note_command(
         &self,
         session: &SessionId,
@@ -67,14 +69,14 @@ impl dyn SideFiles + '_ {
     }
 }
 
-/// Commands that failed and the one that worked soon after: of the same program, and not
-/// the same again.
+/// Returns pairs of a command that failed and the one that worked soon after: of the same program,
+/// but not the identical command.
 pub(super) fn failed_then_worked(commands: &[KeptCommand]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (at, failed) in commands.iter().enumerate().filter(|(_, command)| command.failed) {
         let later = commands[at + 1..].iter().take(SOON);
         let mut same = later.filter(|later| program(&later.text) == program(&failed.text));
-        // Trying the same again tells nothing of how to do it.
+        // A second try of the same command tells nothing of how to do it.
         let worked = same.find(|later| !later.failed).filter(|later| later.text != failed.text);
         found.extend(worked.map(|worked| (failed.text.clone(), worked.text.clone())));
     }
@@ -83,7 +85,7 @@ pub(super) fn failed_then_worked(commands: &[KeptCommand]) -> Vec<(String, Strin
     found
 }
 
-/// The program of a command, variables before it passed over.
+/// Returns the program of a command, without the variables before it.
 fn program(command: &str) -> &str {
     command.split_whitespace().find(|word| !word.contains('=')).unwrap_or_default()
 }

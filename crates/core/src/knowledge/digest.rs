@@ -1,4 +1,4 @@
-//! The summary of a project's knowledge that a session is told at its start: an index,
+//! The summary of a project's knowledge that a session is shown at its start: an index, with
 //! details on demand.
 
 use std::path::Path;
@@ -10,12 +10,12 @@ use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 use crate::text;
 
-/// How many lines are kept for sessions to choose from, and how long one is.
+/// The most lines that are kept for sessions to choose from, and the most characters of the text in
+/// one.
 pub(super) const MOST: usize = 100;
 const LONGEST_LINE: usize = 160;
 
-/// What a session that starts is told of it, and how much it should be; `None`:
-/// nothing.
+/// Returns the weight and the line of a record in the summary; `None` if the record is not for it.
 pub fn told(known: &Known) -> Option<(f64, String)> {
     match known.kind {
         Kind::Principle => {}
@@ -29,24 +29,24 @@ pub fn told(known: &Known) -> Option<(f64, String)> {
     Some((known.order(), format!("- {}{stale}, by {by}: {about}", shown_as(known))))
 }
 
-/// What something is called where it is told.
+/// Returns the kind and name by which a record is shown.
 pub(super) fn shown_as(known: &Known) -> String {
     shown_name(known.kind, known.text(known.kind.key_field()))
 }
 
-/// The same by its name.
+/// Writes a kind and a name as they are shown.
 pub(super) fn shown_name(kind: Kind, name: &str) -> String {
     format!("{} {}", kind.as_str(), text::foreign(name, 60))
 }
 
-/// What is called so in a digest, what was stale already not counted.
+/// Returns the kinds and names that a digest shows, without records that were stale already.
 pub(super) fn shown_in(digest: &str) -> impl Iterator<Item = &str> {
     let named = digest.lines().filter_map(|line| Some(line.strip_prefix("- ")?.split_once(", by ")?.0));
     named.filter(|name| !name.ends_with(" (stale)"))
 }
 
-/// The digest for a session: the lines that have its words first, within a
-/// budget, and how to ask for more.
+/// Returns the digest for a session: first the lines that have its words, within a budget of bytes,
+/// and how to ask for more.
 pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option<String> {
     let mut chosen: Vec<(usize, &str)> = lines
         .lines()
@@ -59,7 +59,7 @@ pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option
     if chosen.is_empty() {
         return None;
     }
-    // In the order of their weight otherwise.
+    // The sort is stable: other lines stay in the order of their weight.
     chosen.sort_by_key(|(matches, _)| std::cmp::Reverse(*matches));
     let all = chosen.len();
     let mut digest = String::from(
@@ -80,12 +80,12 @@ pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option
     Some(digest)
 }
 
-/// How long the line of a path is.
+/// Length of the line that stands for a path, in bytes.
 const LINE: usize = 17;
 
-/// What sessions of a project are told when they start.
+/// The lines that sessions of a project choose from when they start.
 pub(super) struct Digest {
-    /// The last entry of the journal that counts in it.
+    /// The last entry of the journal that is included.
     pub(super) through: Seq,
     pub(super) lines: String,
 }
@@ -99,30 +99,31 @@ fn learned_of(project: &ProjectId) -> String {
 }
 
 impl dyn SideFiles + '_ {
-    /// What a session of a project that starts is told of what is known.
+    /// Returns the published summary of a project.
     pub(super) fn digest(&self, project: &ProjectId) -> Option<Digest> {
         let text = self.text(&digest_of(project))?;
         let (through, lines) = text.split_once('\n')?;
         Some(Digest { through: through.parse().ok()?, lines: lines.to_owned() })
     }
 
-    /// Replaces it.
+    /// Replaces the published summary of a project.
     pub(super) fn set_digest(&self, project: &ProjectId, digest: &Digest) {
         self.set_text(&digest_of(project), &format!("{}\n{}", digest.through, digest.lines));
     }
 
-    /// Notes the last entry about what a project knows. A digest that has less is behind.
+    /// Notes the last entry about what a project knows. A digest that includes less is behind.
     pub fn note_learned(&self, project: &ProjectId, seq: Seq) {
         self.set_text(&learned_of(project), &seq.to_string());
     }
 
-    /// Whether there is something new since the digest was written.
+    /// Tells whether something was recorded since the digest was written.
     pub(super) fn is_behind(&self, project: &ProjectId, digest: Option<&Digest>) -> bool {
         let learned = self.text(&learned_of(project)).and_then(|seq| seq.parse().ok());
         learned > digest.map(|digest| digest.through)
     }
 
-    /// The project whose knowledge of a file would be outdated by a change of it.
+    /// Returns the project that knows something of a file, and whose knowledge a change of the file
+    /// would outdate.
     pub fn project_knowing(&self, repository: &Path, path: &str) -> Option<ProjectId> {
         let known = self.text(&format!("known {}", repository.display()))?;
         let (project, paths) = known.split_once('\n')?;
@@ -130,7 +131,7 @@ impl dyn SideFiles + '_ {
         paths.binary_search(line(path).as_bytes().try_into().ok()?).is_ok().then(|| project.into())
     }
 
-    /// The files of a repository that its project knows, and knows as they are.
+    /// Replaces the list of a repository's files whose records in its project are up to date.
     pub fn set_known_files(&self, repository: &Path, project: &ProjectId, paths: &[String]) {
         let mut lines: Vec<String> = paths.iter().map(|path| line(path)).collect();
         lines.sort_unstable();
@@ -138,7 +139,7 @@ impl dyn SideFiles + '_ {
     }
 }
 
-/// A path by its checksum, so that one of thousands is found at once.
+/// Returns the checksum of a path as a line, so that one of thousands is found at once.
 fn line(path: &str) -> String {
     format!("{:016x}\n", text::checksum(path.as_bytes()))
 }

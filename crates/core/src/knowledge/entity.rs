@@ -1,7 +1,8 @@
-//! One knowledge entity as its edits make it, whatever their order: registers and sets.
+//! One knowledge entity, built by applying its edits: registers, whose edits may come in any order,
+//! and sets.
 //!
-//! As it is stored, what was said at once has one stamp: most entities are made
-//! by one batch, and who said so would be most of what there is to write.
+//! In the stored form, values that were said at once share one stamp: most entities are made by one
+//! batch, and their authors would be most of what there is to write.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ use super::StampedEdit;
 use super::actions::link_name;
 use crate::Timestamp;
 
-/// All that is kept of one entity.
+/// The values of one entity: registers by field, and sets by list.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(try_from = "Stored<Source, String, Value>")]
 pub struct Entity {
@@ -26,7 +27,7 @@ pub struct Entity {
     pub sets: BTreeMap<String, BTreeMap<String, Member>>,
 }
 
-/// A value, and who said so last.
+/// A value, with the author, time and writer of its newest edit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Register {
     pub value: Value,
@@ -35,7 +36,7 @@ pub struct Register {
     pub by: Source,
 }
 
-/// A member of a list, and who added it.
+/// A member of a list, with the author and time of its addition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
     pub value: Value,
@@ -43,7 +44,7 @@ pub struct Member {
     pub by: Source,
 }
 
-/// Who, when and by which writer; values name theirs by its place.
+/// The time, writer and author of values, which refer to their stamp by its index.
 type Stamp<S> = (Timestamp, u64, S);
 
 #[derive(Serialize, Deserialize)]
@@ -102,7 +103,7 @@ impl TryFrom<Stored<Source, String, Value>> for Entity {
 }
 
 impl Entity {
-    /// What it is read as, once that is known of it.
+    /// Returns the kind and name that the entity is read as, once both are known.
     pub fn read_as(&self) -> Option<(Kind, String)> {
         let kind = Kind::named(self.text("kind")?)?;
         let name = match kind {
@@ -115,8 +116,8 @@ impl Entity {
         Some((kind, name))
     }
 
-    /// Takes an edit in. Of values the newest counts, and between two of the same
-    /// moment the greater writer, so that every replica chooses the same.
+    /// Applies an edit. Of values the newest counts, and of two of the same moment that of the
+    /// greater writer, so that every replica chooses the same.
     pub fn apply(&mut self, stamped: StampedEdit<&Edit, &Source>) {
         let StampedEdit { edit, at, writer, by } = stamped;
         match &edit.change {
@@ -143,12 +144,12 @@ impl Entity {
         }
     }
 
-    /// A field's text.
+    /// Returns a field's text.
     pub fn text(&self, field: &str) -> Option<&str> {
         self.registers.get(field)?.value.as_str()
     }
 
-    /// Whether it was taken back.
+    /// Tells whether the entity was deleted.
     pub fn is_deleted(&self) -> bool {
         self.registers.get(super::merge::DELETED).is_some_and(|deleted| deleted.value == Value::Bool(true))
     }

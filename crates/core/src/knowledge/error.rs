@@ -12,7 +12,7 @@ use crate::explain::Kind;
 use crate::presence::NotAllowed;
 use crate::text;
 
-/// Why something could not be recorded or asked.
+/// An error of recording or reading knowledge.
 #[derive(Debug, Error)]
 pub enum KnowledgeError {
     #[error("nothing was recorded:{}", listed(mistakes))]
@@ -27,17 +27,17 @@ pub enum KnowledgeError {
     Store(#[from] StoreError),
 }
 
-/// What is wrong with one action.
+/// A mistake in one action of a batch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mistake {
-    /// Which, from 0.
+    /// The index of the action, from 0.
     pub action: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     pub message: String,
-    /// What was given.
+    /// The value that was given.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub received: Value,
 }

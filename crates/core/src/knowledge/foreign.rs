@@ -1,8 +1,7 @@
-//! Pure rules for what other replicas say: which of it counts, and how it is marked.
+//! Pure rules for the edits of other replicas: which of them count, and how they are marked.
 //!
-//! A file for git and a peer can contain anything. **What
-//! counts is within the same bounds as what is recorded here, and says which way it
-//! came.**
+//! A file for git and a peer can contain anything. **An edit that counts is within the same bounds
+//! as one that is recorded here, and says which way it came.**
 
 use serde_json::Value;
 
@@ -16,13 +15,13 @@ use super::actions::LONGEST;
 use crate::Timestamp;
 use crate::text;
 
-/// Longer than any id that is made here.
+/// Longest id of an entity that counts: longer than any that is made here.
 const LONGEST_ID: usize = 64;
 
-/// Longer than any name of an agent, a CLI or a commit.
+/// Longest name that is kept: longer than that of any agent, CLI or commit.
 const LONGEST_NAME: usize = 64;
 
-/// Whether an edit of another replica counts.
+/// Tells whether an edit of another replica counts.
 pub(super) fn counts(stamped: &StampedEdit, now: Timestamp) -> bool {
     let StampedEdit { edit, at, .. } = stamped;
     let is_sane = match &edit.change {
@@ -35,7 +34,7 @@ pub(super) fn counts(stamped: &StampedEdit, now: Timestamp) -> bool {
     is_sane && at.since(now) <= LONGEST_AHEAD && edit.entity.len() <= LONGEST_ID
 }
 
-/// Marks who says so with the way it came.
+/// Marks the author of an edit with the way it came.
 pub(super) fn marked(mut stamped: StampedEdit, via: &str) -> StampedEdit {
     let Source { name, kind, commit, .. } = stamped.by;
     let short = |text: String| text::one_line(&text, LONGEST_NAME);
@@ -44,8 +43,8 @@ pub(super) fn marked(mut stamped: StampedEdit, via: &str) -> StampedEdit {
     stamped
 }
 
-/// Whether a field may have that value. Fields that are not known here may be those of
-/// a later version.
+/// Tells whether a field may have a value. Fields that are not known here may be those of a later
+/// version.
 fn accepts(field: &str, value: &Value) -> bool {
     match (kind_of(field), value) {
         (None, value) => value.as_str().is_none_or(|text| text.len() <= LONGEST),
@@ -59,13 +58,13 @@ fn accepts(field: &str, value: &Value) -> bool {
     }
 }
 
-/// What a field holds. Fields of one name hold the same in every kind.
+/// Returns the type of a field. Fields of one name have the same type in every kind.
 fn kind_of(field: &str) -> Option<FieldType> {
     Kind::ALL.into_iter().find_map(|kind| kind.field(field)).map(|field| field.kind)
 }
 
-/// A text that could have been recorded here: not too long, and without the signs
-/// that are ours.
+/// Tells whether a text could have been recorded here: not too long, and without the control
+/// characters that we use ourselves.
 fn is_text(text: &str) -> bool {
     text.len() <= LONGEST && !text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }

@@ -9,7 +9,7 @@ use super::Kind;
 use super::Known;
 use super::Scope;
 
-/// The action that records something of a kind.
+/// Returns the name of the action that records something of a kind.
 pub fn recording(kind: Kind) -> String {
     match kind {
         Kind::File => "record-file-understanding".to_owned(),
@@ -18,7 +18,7 @@ pub fn recording(kind: Kind) -> String {
     }
 }
 
-/// Of a line that was exported here, or that the official memory server keeps.
+/// Returns the action for a line that was exported here, or that the official memory server keeps.
 pub fn imported(line: &Value) -> Option<Value> {
     let text = |field: &str| line.get(field).and_then(Value::as_str);
     match text("type") {
@@ -38,9 +38,9 @@ pub fn imported(line: &Value) -> Option<Value> {
     }
 }
 
-/// Of what another project knows, with where it is from.
+/// Returns the action for a record of another scope, with a note of where it is from.
 pub(super) fn adopted(known: &Known, there: &Scope) -> Value {
-    // Where it was seen is nowhere here.
+    // Its locations do not exist here.
     let mut props: Map<String, Value> = known.fields.clone();
     props.retain(|field, _| !matches!(field.as_str(), "locations" | "location" | "related"));
     let origin = format!("adopted from {}", there.project().map_or("your own", |project| project.as_str()));

@@ -1,4 +1,4 @@
-//! Something that is known, in the JSON that programs read.
+//! The JSON of a record, which programs read.
 
 use serde_json::Map;
 use serde_json::Value;
@@ -8,11 +8,11 @@ use super::Known;
 use super::Source;
 
 impl Known {
-    /// Its fields beside its kind and name.
+    /// Returns the record as JSON: its fields beside its kind, name, author and times.
     pub fn item(&self) -> Value {
         let mut item = Map::new();
         item.insert("kind".into(), self.kind.as_str().into());
-        // The parts of a relationship's name are kept apart by what nobody types.
+        // The parts of a relationship's name are separated by a character that nobody types.
         item.insert("name".into(), self.name.replace('\u{1f}', " ").into());
         for (name, value) in &self.fields {
             item.entry(name.as_str()).or_insert_with(|| value.clone());
@@ -26,7 +26,7 @@ impl Known {
     }
 }
 
-/// Who said it; the session and the machine are not kept with what is known.
+/// Returns the author; the session and the machine are not kept with a record.
 fn author(by: &Source) -> Value {
     let mut author = json!({ "name": by.name, "cli": by.kind, "session": null, "machine": null });
     for (name, value) in [("commit", &by.commit), ("via", &by.via)] {

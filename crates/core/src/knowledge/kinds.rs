@@ -4,38 +4,38 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-/// A sort of knowledge.
+/// A kind of knowledge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     Principle,
     Pattern,
     Decision,
-    /// What a file is for.
+    /// The purpose of a file.
     File,
     /// Anything else, in free words.
     Note,
-    /// How two of them hang together.
+    /// A relationship between two things that have a name.
     Relationship,
 }
 
-/// What an entity of some kind may say.
+/// A field that an entity of some kind may have.
 #[derive(Debug)]
 pub struct Field {
     pub name: &'static str,
-    /// Other names that are understood.
+    /// Other names that are understood for the field.
     pub aliases: &'static [&'static str],
     pub kind: FieldType,
     pub required: bool,
-    /// It says where something is: a file of the project, perhaps with a line.
+    /// Whether the field names a place: a file of the project, perhaps with a line.
     pub is_place: bool,
 }
 
-/// What a field holds.
+/// The type of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FieldType {
     Text,
-    /// From, to.
+    /// A number between two bounds, both included.
     Number(f64, f64),
     Choice(&'static [&'static str]),
     /// Texts, each once, in the order in which they came.
@@ -61,7 +61,8 @@ const fn known_as(name: &'static str, aliases: &'static [&'static str]) -> Field
 const CONFIDENCE: Field = field("confidence", FieldType::Number(0.0, 1.0));
 const DESCRIPTION: Field = Field { aliases: &["desc"], ..field("description", FieldType::Text) };
 
-/// The first field of each is what it is known by; the second what it is about.
+/// The first field of each kind is the name that an entity is known by; the second says what it is
+/// about.
 const PRINCIPLE: &[Field] = &[
     required("name", FieldType::Text),
     DESCRIPTION,
@@ -130,10 +131,10 @@ impl Kind {
     pub const ALL: [Self; 6] =
         [Self::Principle, Self::Pattern, Self::Decision, Self::File, Self::Note, Self::Relationship];
 
-    /// Those that have a name of their own, which relationships can tie together.
+    /// The kinds that have a name of their own, which relationships can connect.
     pub const NAMED: [Self; 5] = [Self::Principle, Self::Pattern, Self::Decision, Self::File, Self::Note];
 
-    /// Its name in the journal and in queries.
+    /// Returns the name in the journal and in queries.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Principle => "principle",
@@ -145,13 +146,13 @@ impl Kind {
         }
     }
 
-    /// The kind of that name.
+    /// Finds the kind by its name.
     pub fn named(name: &str) -> Option<Self> {
         let name = if name == "file-understanding" { "file" } else { name };
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// The fields that it may have.
+    /// Returns the fields that an entity of the kind may have.
     #[inline]
     pub fn fields(self) -> &'static [Field] {
         match self {
@@ -164,13 +165,13 @@ impl Kind {
         }
     }
 
-    /// What it is known by: `name`, or a file's `path`. A relationship is known by
-    /// its ends and its type together.
+    /// Returns the field that an entity is known by: `name`, or a file's `path`. A relationship is
+    /// known by its ends and its type together.
     pub fn key_field(self) -> &'static str {
         self.fields()[0].name
     }
 
-    /// One of its fields, by name.
+    /// Finds a field by its name or an alias.
     pub fn field(self, name: &str) -> Option<&'static Field> {
         self.fields().iter().find(|field| field.is_called(name))
     }

@@ -1,4 +1,4 @@
-//! Merges the knowledge entities of one kind and name into the one that is read.
+//! Merges the knowledge entities of one kind and name into the one record that is read.
 
 use serde_json::Map;
 use serde_json::Value;
@@ -9,22 +9,22 @@ use super::Kind;
 use super::Known;
 use super::Register;
 
-/// Registers that say something of the entity rather than what it says.
+/// Registers with a status of the entity, rather than its content.
 pub(crate) const KIND: &str = "kind";
 pub(crate) const DELETED: &str = "deleted";
-/// Set to the old hash when the file has changed, to nothing when it was looked at again.
+/// Set to the file's hash when the file has changed, to null when it was looked at again.
 pub(crate) const STALE: &str = "stale";
-/// Set where nothing is to be left of it anywhere.
+/// Set when nothing is to be left of the entity anywhere.
 pub(crate) const FORGOTTEN: &str = "forgotten";
 pub(crate) const CONFIRMED: &str = "confirmed";
 /// The entities that a relationship ties together, by whatever name they go.
 pub(crate) const FROM_ID: &str = "from-id";
 pub(crate) const TO_ID: &str = "to-id";
-/// The two ends of a relationship: what each is called, and the entity that it is.
+/// The two ends of a relationship: the field with the end's name, and the field with its entity.
 pub const ENDS: [(&str, &str); 2] = [("from", FROM_ID), ("to", TO_ID)];
 
-/// What entities of one kind and name say together; `None` where all were taken
-/// back. Of every value the newest counts, of every list all members do.
+/// Merges entities of one kind and name; `None` if all were deleted. Of every value the newest
+/// counts, of every list all members.
 pub fn merge(kind: Kind, name: &str, entities: &[(String, Entity)]) -> Option<Known> {
     let mut alive: Vec<&(String, Entity)> =
         entities.iter().filter(|(_, entity)| !entity.is_deleted()).collect();
@@ -47,7 +47,7 @@ pub fn merge(kind: Kind, name: &str, entities: &[(String, Entity)]) -> Option<Kn
         }
     }
     let registers = alive.iter().flat_map(|(_, entity)| entity.registers.iter());
-    // A mark is no word on it, nor is the hash that comes with it.
+    // A stale mark is no statement, nor is the hash that comes with it.
     let is_word = |field: &str| field != STALE && field != "hash";
     let words = registers.filter(|(field, _)| is_word(field)).map(|(_, register)| register);
     let members = alive.iter().flat_map(|(_, entity)| entity.sets.values().flat_map(|set| set.values()));
@@ -69,7 +69,7 @@ pub fn merge(kind: Kind, name: &str, entities: &[(String, Entity)]) -> Option<Kn
     })
 }
 
-/// All members, each once, in the order in which they came.
+/// Returns all members of a list, each once, in the order in which they came.
 fn texts(entities: &[&(String, Entity)], field: &str) -> Option<Value> {
     let mut members: Vec<(&String, _, i64)> = Vec::new();
     for (_, entity) in entities {

@@ -1,16 +1,14 @@
-//! The knowledge room: what sessions have learned, for those that come later. It has
-//! principles, patterns, decisions, what files are for, and how all of these hang
-//! together.
+//! The knowledge room: what sessions have learned, for those that come later: principles, patterns,
+//! decisions, notes, descriptions of files, and the relationships between them.
 //!
-//! The journal says what was recorded, by whom, when and at which commit. What is
-//! read is an index made from it; a document for git and for other replicas is
-//! made from it too, and what comes from there is recorded like everything else.
+//! The journal keeps what was recorded, by whom, when and at which commit. Reads use an index made
+//! from it; a document for git and for other replicas is made from it too, and what comes from
+//! there is recorded like everything else.
 //!
-//! **Nothing recorded is lost by a merge.** An entity is known by an id of its
-//! own, so two replicas never write the same one unknowingly; what has the same
-//! name is read as one: of every value the newest by the clock that recorded it,
-//! of every list all there is. **A batch of actions happens as a whole or not at
-//! all**: it is decided against one view, and is one entry.
+//! **Nothing recorded is lost by a merge.** An entity is known by an id of its own, so two replicas
+//! never write the same one unknowingly; entities of the same name are read as one: of every value
+//! the newest by the clock that recorded it, of every list all members. **A batch of actions is
+//! recorded as a whole or not at all**: it is decided against one view, and is one entry.
 
 mod actions;
 mod as_seen;

@@ -1,4 +1,4 @@
-//! Data of the knowledge room: scopes, edits, what is known, and the requests and
+//! Data of the knowledge room: scopes, edits, the records that are read, and the requests and
 //! outcomes of its verbs.
 
 use std::path::PathBuf;
@@ -18,16 +18,16 @@ use crate::journal::Seq;
 use crate::presence::CallerFacts;
 use crate::project::ProjectId;
 
-/// Whose knowledge.
+/// The owner of knowledge: a project or the person.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     Project(ProjectId),
-    /// The person's own, in every project.
+    /// The person, whose own knowledge counts in every project.
     Global,
 }
 
 impl Scope {
-    /// The project, unless it is the person's own.
+    /// Returns the project; `None` for the person's own knowledge.
     pub fn project(&self) -> Option<&ProjectId> {
         match self {
             Self::Project(project) => Some(project),
@@ -35,7 +35,7 @@ impl Scope {
         }
     }
 
-    /// As a key.
+    /// Returns the scope as a key.
     pub fn as_str(&self) -> &str {
         self.project().map_or("", ProjectId::as_str)
     }
@@ -47,24 +47,24 @@ impl From<Option<ProjectId>> for Scope {
     }
 }
 
-/// Who says so, and at which commit.
+/// The author of something recorded, with the author's CLI and commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// An agent's name, or `you`.
+    /// An agent's name, `you` for the person, or `consort`.
     pub name: String,
-    /// Which agent CLI.
+    /// The agent's CLI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The way it came here, where it was not recorded here: `git`, `sync`, `import`.
-    /// What came from elsewhere may carry any name.
+    /// The way by which it came here, if it was recorded elsewhere: `git`, `sync`, `import`.
+    /// Anything from elsewhere may carry any name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
 }
 
 impl Source {
-    /// Its name, and the way it came.
+    /// Returns the name, and the way by which it came.
     pub fn shown(&self) -> String {
         match &self.via {
             Some(via) => format!("{} ({via})", self.name),
@@ -81,16 +81,16 @@ pub struct Edit {
     pub change: EditChange,
 }
 
-/// What an edit does to its entity.
+/// The effect of an edit on its entity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EditChange {
-    /// A value: the newest counts.
+    /// Sets a value: the newest counts.
     Set {
         field: String,
         value: Value,
     },
-    /// A member of a list, with its place among those that came at once.
+    /// Adds a member to a list; `value` is its place among the members that were added at once.
     Add {
         set: String,
         member: String,
@@ -102,7 +102,7 @@ pub enum EditChange {
     },
 }
 
-/// An edit with who made it, when, and in which replica.
+/// An edit with its author, time and replica.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StampedEdit<E = Edit, S = Source> {
     #[serde(flatten)]
@@ -113,7 +113,7 @@ pub struct StampedEdit<E = Edit, S = Source> {
 }
 
 impl StampedEdit {
-    /// The same without owning it.
+    /// Returns the same edit, borrowed.
     pub fn borrowed(&self) -> StampedEdit<&Edit, &Source> {
         let Self { edit, at, writer, by } = self;
         StampedEdit { edit, at: *at, writer: *writer, by }
@@ -127,46 +127,46 @@ impl StampedEdit<&Edit, &Source> {
     }
 }
 
-/// A change of what is known. Whose it is, the entry says.
+/// A change of what is known. The entry says in which project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KnowledgeChange {
-    /// A batch, recorded here.
+    /// A batch that was recorded here.
     Edited {
         writer: u64,
         by: Source,
         edits: Vec<Edit>,
-        /// Recorded only once under this.
+        /// An idempotency key: a batch is recorded only once under it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
-        /// The time it counts as said, where the entry's own is too early: it
-        /// replaces values of one whose clock was ahead.
+        /// Time at which the batch counts as said, if the entry's own is too early: the batch
+        /// replaces values of a machine whose clock was ahead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<Timestamp>,
     },
-    /// What another replica knew: its own words, and what was new in them.
+    /// The update of another replica as it came, and the edits in it that were new.
     Merged {
         update: String,
         edits: Vec<StampedEdit>,
-        /// What does not count: it is dated so far ahead that nothing said here
-        /// could replace it, or no value that its field may have. It is kept, for
-        /// the document has it.
+        /// Edits that do not count: they are dated so far ahead that nothing said here could
+        /// replace them, or their field may not have such a value. They are kept, because the
+        /// document has them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ahead: Vec<StampedEdit>,
     },
 }
 
-/// How far ahead of this machine's clock another's values may be dated.
+/// Longest time by which edits of other machines may be dated ahead of this machine's clock.
 pub const LONGEST_AHEAD: i64 = Timestamp::DAY;
 
-/// The time at which a write counts as said: **later than every value that its
-/// author had read**, whatever the clocks say. `None` where now is late enough.
+/// Returns the time at which a write counts as said: **later than every value that its author had
+/// read**, whatever the clocks say. `None` if `now` is late enough.
 pub(super) fn time_after(now: Timestamp, read: Timestamp) -> Option<Timestamp> {
     (read >= now).then(|| read.plus(1))
 }
 
 impl KnowledgeChange {
-    /// Who or what it changes.
+    /// Returns the keys of the entities that the change is about.
     pub(crate) fn about(&self) -> Vec<String> {
         let entities: std::collections::BTreeSet<&str> = match self {
             Self::Edited { edits, .. } => edits.iter().map(|edit| edit.entity.as_str()).collect(),
@@ -175,13 +175,13 @@ impl KnowledgeChange {
         entities.into_iter().map(|entity| format!("knowledge:{entity}")).collect()
     }
 
-    /// Whether it has taken something out of what was recorded before it.
+    /// Tells whether the change forgets something that was recorded before it.
     pub fn forgets(&self) -> bool {
         let mut edits = self.stamped(Timestamp(0)).into_iter().map(|stamped| &stamped.edit.change);
         edits.any(|change| matches!(change, EditChange::Set { field, .. } if field == FORGOTTEN))
     }
 
-    /// All of its edits, stamped.
+    /// Returns all edits with their stamps; `at` is the time of the entry.
     pub fn stamped(&self, at: Timestamp) -> Vec<StampedEdit<&Edit, &Source>> {
         match self {
             Self::Edited { writer, by, edits, at: said, .. } => {
@@ -193,7 +193,7 @@ impl KnowledgeChange {
     }
 }
 
-/// How far somebody has followed what is recorded.
+/// The place up to which somebody has followed what is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnowledgePlace {
     pub(super) through: Seq,
@@ -201,83 +201,83 @@ pub struct KnowledgePlace {
     pub(super) newest: Option<(Seq, EntryId)>,
 }
 
-/// Something that is known, as one: all entities of its name together.
+/// A record: everything known under one kind and name, merged from all entities of that name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Known {
     pub kind: Kind,
-    /// What it is known by.
+    /// The name that it is known by.
     pub name: String,
-    /// What it says, in the order of its kind's fields; what is empty is left out.
+    /// The values, in the order of the kind's fields; empty ones are left out.
     pub fields: Map<String, Value>,
-    /// The newest word on it.
+    /// The time of the newest statement about it.
     pub at: Timestamp,
     pub by: Source,
-    /// Since when what it is about has changed.
+    /// Time since when it is stale: a file that it is about has changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale: Option<Timestamp>,
-    /// The entities behind it.
+    /// The entities that it was merged from.
     #[serde(skip)]
     pub ids: Vec<String>,
 }
 
 impl Known {
-    /// A field's text; empty if it has none.
+    /// Returns a field's text; empty if it has none.
     pub fn text(&self, field: &str) -> &str {
         self.fields.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The texts of a field that is a list.
+    /// Returns the texts of a field that is a list.
     pub fn texts(&self, field: &str) -> impl Iterator<Item = &str> {
         let texts = self.fields.get(field).and_then(Value::as_array);
         texts.into_iter().flatten().filter_map(Value::as_str)
     }
 }
 
-/// A batch to be recorded.
+/// A batch of actions to be recorded.
 #[derive(Clone, Debug)]
 pub struct ActRequest {
     pub caller: CallerFacts,
     pub scope: Scope,
-    /// `[["record-principle", {…}], …]`.
+    /// A list of actions: `[["record-principle", {…}], …]`.
     pub actions: Value,
-    /// Where its files are, as somebody looks at them now.
+    /// The worktree that has the files of the scope, as they are now.
     pub worktree: PathBuf,
-    /// Where the caller stands, for paths that are not absolute.
+    /// The caller's directory, for paths that are not absolute.
     pub cwd: PathBuf,
     pub key: Option<String>,
-    /// The person means it, though something in it looks like a secret.
+    /// Whether the person means it, though something in it looks like a secret.
     pub even_so: bool,
 }
 
-/// Something to be looked at again by the next session that touches its file.
+/// A request that the next session which touches a file looks again at what is known of it.
 #[derive(Clone, Debug)]
 pub struct RenewRequest {
     pub caller: CallerFacts,
     pub scope: Scope,
     pub worktree: PathBuf,
-    /// From where a path is meant.
+    /// The directory that paths are relative to.
     pub cwd: PathBuf,
-    /// What it is called; `None`: everything that is stale.
+    /// The name of the record; `None`: everything that is stale.
     pub name: Option<String>,
 }
 
-/// Who will be asked what.
+/// The requests that were made, and the records for which none could be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RenewOutcome {
-    /// One for each file that something leans on.
+    /// One request for each file that a record depends on.
     pub asked: Vec<Renewal>,
-    /// What leans on no file, so that nobody can touch it.
+    /// The names of records that depend on no file, so that no session can be asked.
     pub nowhere: Vec<String>,
-    /// How many things were meant.
+    /// Number of records that were meant.
     pub found: usize,
 }
 
-/// Another project that is like this one.
+/// Another project whose knowledge is like that of this one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SimilarProject {
     pub project: ProjectId,
     pub name: String,
-    /// From 0, nothing in common, to 1.
+    /// The likeness, from 0 (nothing in common) to 1.
     pub likeness: f64,
     /// Words that both use for what they know, rarest first.
     pub shared: Vec<String>,
@@ -287,15 +287,15 @@ pub struct SimilarProject {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Suggestion {
-    /// Several sessions had to read it.
+    /// A file that several sessions had to read.
     File { path: String, readers: usize },
     /// A message that sounds like a decision.
     Decision { number: Number, by: String, text: String },
-    /// A command that failed, and the one that worked then.
+    /// A command that failed, and the one that worked after it.
     Command { failed: String, worked: String },
 }
 
-/// Something to be forgotten for good.
+/// A request to forget for good everything of one name.
 #[derive(Clone, Debug)]
 pub struct ForgetRequest {
     pub caller: CallerFacts,
@@ -304,42 +304,43 @@ pub struct ForgetRequest {
     pub name: String,
 }
 
-/// What was forgotten.
+/// Number of entities that were forgotten.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ForgetOutcome {
     pub entities: usize,
 }
 
-/// Something that was recorded elsewhere, to be recorded here.
+/// A record from elsewhere, to be recorded here.
 #[derive(Clone, Debug)]
 pub struct ImportedThing {
-    /// `["record-principle", {…}]`.
+    /// The action that records it: `["record-principle", {…}]`.
     pub action: Value,
-    /// Who said so and when, where that is told.
+    /// The author there, if that is told; `at` is the time.
     pub by: Option<Source>,
     pub at: Option<Timestamp>,
 }
 
-/// What an import came to. All of it is one entry, or nothing is.
+/// The outcome of an import. All of it is one entry, or nothing is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ImportOutcome {
     pub recorded: usize,
-    /// Relationships to what is known neither here nor there yet.
+    /// Relationships to names that are known neither here nor in the import.
     pub dangling: Vec<String>,
 }
 
-/// What was recorded.
+/// The outcome of recording a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ActOutcome {
-    /// Its number among the batches of its scope.
+    /// Number of the batch among those of its scope.
     pub number: Number,
-    /// It had been recorded before under the same key; nothing was done now.
+    /// Whether the batch had been recorded before under the same key, so that nothing was done now.
     pub duplicate: bool,
-    /// What came of each action, in words.
+    /// The result of each action, in words.
     pub results: Vec<String>,
 }
 
-/// A name for a replica: fifty-three bits, so that JavaScript can count them, and never nothing.
+/// Makes a name for a replica: a number of fifty-three bits, so that JavaScript can represent it,
+/// and never zero.
 pub(super) fn fresh_replica(random: [u8; 10]) -> u64 {
     let bits = random[..7].iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
     (bits & ((1 << 53) - 1)).max(1)

@@ -1,7 +1,7 @@
-//! The index of what was known at some moment: what is known now, except for what
-//! somebody has said something of since. For that a small index is made from the journal,
-//! so the past costs as much as has changed, not as much as there is. (Where more has
-//! changed since than was said before, `ops/history.rs` makes an index of that instead.)
+//! The index of what was known at some moment: the present index, except for names of which
+//! something was said since. For those a small index is made from the journal, so the past costs as
+//! much as has changed, not as much as there is. (If more has changed since than was said before,
+//! `ops/history.rs` makes an index of that instead.)
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -37,11 +37,11 @@ impl Touched {
     }
 }
 
-/// What was known then. Read only: what is taken in goes nowhere.
+/// An index of what was known then. It is read only: entries that it is given are dropped.
 pub(super) struct PastIndex {
-    /// What is known now; it counts for what was not touched.
+    /// The present index; it answers for names that were not touched since.
     pub(super) now: Box<dyn KnowledgeIndex>,
-    /// What was known then of what was touched since.
+    /// An index of what was known then of the names that were touched since.
     pub(super) then: Box<dyn KnowledgeIndex>,
     pub(super) touched: Touched,
 }
@@ -51,7 +51,7 @@ impl PastIndex {
         if self.touched.has(kind, name) { &*self.then } else { &*self.now }
     }
 
-    /// From both, what each counts for.
+    /// Asks both indexes, and takes from each the records that it answers for.
     fn both(
         &self,
         ask: impl Fn(&dyn KnowledgeIndex) -> Result<Vec<Known>, StoreError>,
@@ -76,7 +76,7 @@ impl PastIndex {
     }
 }
 
-/// What a row is known by.
+/// Returns the name that a row is known by.
 fn name_of(row: &Row<'_>) -> String {
     match row.kind {
         Kind::Relationship => super::actions::link_name(row.text("from"), row.text("type"), row.text("to")),
@@ -125,7 +125,7 @@ impl KnowledgeIndex for PastIndex {
                 return visit(row);
             }
             let name = name_of(&row);
-            // In the order of their names, wherever they come from.
+            // Rows are visited in the order of their names, whichever index they come from.
             while let Some(first) = then.first_entry().filter(|first| *first.key() < name) {
                 visit(Row::new(kind, &first.remove()));
             }
@@ -151,7 +151,7 @@ impl KnowledgeIndex for PastIndex {
         words: &str,
         limit: usize,
     ) -> Result<Vec<(Scope, Known)>, StoreError> {
-        // Some of those that are found now were not like that then.
+        // Some of the records that are found now were different then, so more are asked for.
         let mut found = self.now.search(scope, words, 2 * limit)?;
         found.retain(|(_, known)| !self.touched.has(known.kind, &known.name));
         let then = self.then.search(scope, words, limit)?;

@@ -1,7 +1,7 @@
-//! Finds the file of the project that is meant by a path as somebody writes it.
+//! Finds the file of the project that a written path means.
 //!
-//! Agents write absolute paths by habit, people write what they see from where they
-//! are. **Each file has one name: relative to its worktree, without links.**
+//! Agents write absolute paths by habit, people write what they see from their directory. **Each
+//! file has one name: relative to its worktree, without symbolic links.**
 
 use std::path::Component;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::host::Host;
 
-/// Where a caller stands, for paths that are not absolute.
+/// The worktree and the directory by which a caller's paths are resolved.
 pub(super) struct Standpoint<'a> {
     pub(super) host: &'a dyn Host,
     pub(super) worktree: &'a Path,
@@ -17,7 +17,7 @@ pub(super) struct Standpoint<'a> {
 }
 
 impl Standpoint<'_> {
-    /// The file's name in the project, or why it has none.
+    /// Returns the file's name in the project, or why it has none.
     pub(super) fn place(&self, written: &str) -> Result<String, String> {
         let path = self.meant(Path::new(written.strip_prefix("file://").unwrap_or(written)));
         let (real, root) = (self.host.real_path(&path), self.host.real_path(self.worktree));
@@ -37,8 +37,8 @@ impl Standpoint<'_> {
         if name.is_empty() { Err("is the project's directory, not a file".to_owned()) } else { Ok(name) }
     }
 
-    /// `src/a.rs:12` where its file is in the project. A file that is elsewhere is
-    /// refused; what else it may be stays as it is written.
+    /// Resolves `src/a.rs:12` if its file is in the project. A file that exists elsewhere is
+    /// refused; any other text stays as it is written.
     pub(super) fn location(&self, written: &str) -> Result<String, String> {
         let (path, line) = split_line(written);
         if path.contains("://") || path.contains(char::is_whitespace) {
@@ -51,8 +51,8 @@ impl Standpoint<'_> {
         }
     }
 
-    /// From where the caller stands, if that is said or the file is there; else from the
-    /// project's directory.
+    /// Resolves a path from the caller's directory, if it begins with `.` or `..` or the file
+    /// exists there; else from the worktree.
     fn meant(&self, written: &Path) -> PathBuf {
         let first = written.components().next();
         let is_said = matches!(first, Some(Component::CurDir | Component::ParentDir));
@@ -62,7 +62,7 @@ impl Standpoint<'_> {
     }
 }
 
-/// A path, and `:15` or `:15-20` after it.
+/// Splits a path from `:15` or `:15-20` after it.
 pub(super) fn split_line(place: &str) -> (&str, &str) {
     let is_line =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
@@ -72,7 +72,7 @@ pub(super) fn split_line(place: &str) -> (&str, &str) {
     }
 }
 
-/// Without `.` and `..`, where nothing of it exists.
+/// Removes `.` and `..` from a path by its text, for parts that do not exist.
 fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {

@@ -1,8 +1,8 @@
-//! Requests to renew what is known of a file: the next session that touches the file is
-//! asked to look at it again.
+//! Requests to renew what is known of a file: the next session that touches the file is asked to
+//! look at it again.
 //!
-//! They are a published text of their repository. Most repositories have none, so the
-//! hook after a tool finds nothing to read.
+//! The requests are a published text of their repository. Most repositories have none, so the hook
+//! after a tool finds nothing to read.
 
 use std::path::Path;
 
@@ -12,23 +12,23 @@ use serde::Serialize;
 use crate::side_files::SideFiles;
 use crate::text;
 
-/// One request.
+/// A request to look again at a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renewal {
     /// The file, relative to the worktree.
     pub path: String,
-    /// What it is about: `file src/a.rs`, `principle one-writer`.
+    /// The kind and name of the record: `file src/a.rs`, `principle one-writer`.
     pub about: String,
-    /// What it says.
+    /// The text of the record.
     pub says: String,
-    /// What it is known by, for the commands that renew it.
+    /// The name of the record, for the commands that renew it.
     pub name: String,
-    /// Who asks: an agent's name; `None` is the person.
+    /// The name of the agent that asks; `None` is the person.
     pub by: Option<String>,
 }
 
 impl Renewal {
-    /// What the session is told that touches the file.
+    /// Returns the text that the session which touches the file is shown.
     pub(super) fn asked(&self) -> String {
         let who = match &self.by {
             Some(agent) => format!("{} (an agent) asks", text::foreign(agent, 60)),
@@ -48,13 +48,13 @@ impl Renewal {
 }
 
 impl dyn SideFiles + '_ {
-    /// What sessions in a repository are to be asked.
+    /// Returns the requests for sessions in a repository.
     pub fn renewals(&self, repository: &Path) -> Vec<Renewal> {
         let text = self.text(&text_name(repository)).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Replaces it.
+    /// Replaces the requests for sessions in a repository.
     pub fn set_renewals(&self, repository: &Path, renewals: &[Renewal]) {
         let lines = renewals.iter().filter_map(|one| serde_json::to_string(one).ok());
         self.set_text(&text_name(repository), &lines.collect::<Vec<_>>().join("\n"));

@@ -1,9 +1,9 @@
-//! The binary encoding of one knowledge record that is read field by field: a query
-//! over thousands looks at two fields of each and decodes no more.
+//! The binary encoding of one knowledge record that is read field by field: a query over thousands
+//! looks at two fields of each and decodes no more.
 //!
-//! First how long words are; then where each value ends and what it is, a word each,
-//! so that any is found at once; then the values of its kind's fields in their order,
-//! when it was said, by whom, and since when it is stale.
+//! The first byte is the width of a word. A word for each value follows, with the end and the type
+//! of the value, so that any is found at once. Then come the values: the fields of the record's
+//! kind in their order, when it was said, by whom, and since when it is stale.
 
 use serde_json::Map;
 use serde_json::Value;
@@ -19,21 +19,21 @@ pub struct Row<'a> {
     bytes: &'a [u8],
 }
 
-/// What follows the fields.
+/// The values that follow the fields.
 const AFTER: [&str; 3] = ["at", "by", "stale"];
 
 impl<'a> Row<'a> {
-    /// A row of that kind, from its bytes.
+    /// Reads a row of a kind from its bytes.
     pub fn new(kind: Kind, bytes: &'a [u8]) -> Self {
         Self { kind, bytes }
     }
 
-    /// Its bytes.
+    /// Returns the encoded bytes.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The bytes of what is known.
+    /// Encodes a record.
     pub fn encode(known: &Known) -> Vec<u8> {
         let (mut words, mut values) = (Vec::new(), Vec::new());
         let mut put = |value: &Value| {
@@ -46,7 +46,7 @@ impl<'a> Row<'a> {
         put(&known.at.0.into());
         put(&serde_json::to_value(&known.by).unwrap_or_default());
         put(&known.stale.map(|since| since.0).into());
-        // Most are short, and there may be very many.
+        // Most records are short, and there may be very many.
         let width = if values.len() >> (u16::BITS - TAG) == 0 { SHORT } else { LONG };
         let mut bytes = vec![width as u8];
         words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()[..width]));
@@ -54,7 +54,7 @@ impl<'a> Row<'a> {
         bytes
     }
 
-    /// A field, by any of its names; `None` where it says nothing.
+    /// Returns a field, by any of its names; `None` if it has no value.
     #[inline]
     pub fn get(&self, name: &str) -> Option<RowField<'a>> {
         let fields = self.kind.fields();
@@ -87,7 +87,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A field's text; empty if it has none.
+    /// Returns a field's text; empty if it has none.
     pub fn text(&self, name: &str) -> &'a str {
         match self.get(name) {
             Some(RowField::Text(text)) => text,
@@ -95,7 +95,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A field's value.
+    /// Returns a field's value.
     pub fn value(&self, name: &str) -> Option<Value> {
         Some(match self.get(name)? {
             RowField::Text(text) => text.into(),
@@ -106,7 +106,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// When it was said.
+    /// Returns the time of the newest statement.
     pub fn at(&self) -> Timestamp {
         match self.get("at") {
             Some(RowField::Integer(at)) => Timestamp(at),
@@ -114,7 +114,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Since when it is stale.
+    /// Returns the time since when the record is stale.
     pub fn stale(&self) -> Option<Timestamp> {
         match self.get("stale") {
             Some(RowField::Integer(since)) => Some(Timestamp(since)),
@@ -122,7 +122,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The whole of it.
+    /// Decodes the whole record; only its `ids` are empty.
     pub fn decode(&self) -> Known {
         let mut fields = Map::new();
         for field in self.kind.fields() {
@@ -150,7 +150,7 @@ impl<'a> Row<'a> {
 
 const SHORT: usize = size_of::<u16>();
 const LONG: usize = size_of::<u32>();
-/// So many bits of a word say what the value is, the others where it ends.
+/// Number of bits of a word that say what type the value has; the others say where it ends.
 const TAG: u32 = 3;
 const WHAT: u32 = (1 << TAG) - 1;
 
@@ -161,7 +161,7 @@ const NUMBER: u32 = 3;
 const TEXTS: u32 = 4;
 const OTHER: u32 = 5;
 
-/// What a field says.
+/// The value of a field.
 #[derive(Debug)]
 pub enum RowField<'a> {
     Text(&'a str),
@@ -171,7 +171,7 @@ pub enum RowField<'a> {
     Other(Value),
 }
 
-/// Texts one after the other.
+/// The texts of a list, one after the other.
 #[derive(Debug)]
 pub struct Texts<'a>(&'a [u8]);
 
@@ -186,7 +186,7 @@ impl<'a> Iterator for Texts<'a> {
     }
 }
 
-/// Appends a value; what it is.
+/// Appends a value, and returns its type.
 fn append(bytes: &mut Vec<u8>, value: &Value) -> u32 {
     match value {
         Value::Null => NOTHING,
@@ -213,7 +213,7 @@ fn append(bytes: &mut Vec<u8>, value: &Value) -> u32 {
     }
 }
 
-/// Bytes with their number before them, seven bits at a time.
+/// Appends bytes with their length before them, seven bits at a time.
 fn measure(bytes: &mut Vec<u8>, piece: &[u8]) {
     let mut length = piece.len();
     while length > 0x7f {

@@ -1,17 +1,18 @@
-//! How like two projects are, by the words in which they say what they know.
+//! Computes how like two projects are, by the words in which they say what they know.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use super::Known;
 
-/// Shorter words say nothing.
+/// Shortest word that counts.
 const SHORTEST: usize = 3;
 
-/// How many words two projects are said to share.
+/// The most words that two projects are said to share.
 const SHOWN: usize = 5;
 
-/// The words of names, tags, concepts and types: what a project is about, not how it is told.
+/// Returns the words of names, tags, concepts and types: what a project is about, not how it is
+/// told.
 pub(super) fn vocabulary<'a>(all: impl IntoIterator<Item = &'a Known>) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for known in all {
@@ -24,8 +25,8 @@ pub(super) fn vocabulary<'a>(all: impl IntoIterator<Item = &'a Known>) -> BTreeS
     words
 }
 
-/// Of each other project, how like it is to this one (the cosine of their words, a word
-/// counting less the more projects have it) and what they share; most alike first.
+/// Returns for each other project how like it is to this one (the cosine of their words, a word
+/// counting less the more projects have it), and the words that they share; most alike first.
 pub(super) fn ranked<K: Clone>(
     here: &BTreeSet<String>,
     others: &[(K, BTreeSet<String>)],

@@ -1,9 +1,9 @@
-//! Recognises in a message that something was decided.
+//! Finds the sentence of a message that sounds like a decision.
 
 use super::Known;
 use crate::text;
 
-/// Beginnings that announce a decision, in small letters.
+/// Phrases that announce a decision, in lower case.
 const ANNOUNCED: &[&str] = &[
     "decision:",
     "decided:",
@@ -25,22 +25,22 @@ const ANNOUNCED: &[&str] = &[
     "never use",
 ];
 
-/// A longer sentence is no decision.
+/// Longest sentence that may be a decision, in bytes.
 const LONGEST: usize = 300;
 
-/// The sentence of a message that sounds like a decision.
+/// Returns the first sentence of a message that sounds like a decision.
 pub(super) fn decision_in(message: &str) -> Option<String> {
     let sentences = sentences(message);
     let is_decision = |sentence: &&str| {
         let lower = sentence.to_lowercase();
-        // A question asks for one.
+        // A question asks for a decision.
         !sentence.ends_with('?') && ANNOUNCED.iter().any(|words| begins(&lower, words))
     };
     let found = sentences.filter(|sentence| sentence.len() <= LONGEST).find(is_decision)?;
     Some(text::one_line(found, LONGEST))
 }
 
-/// What a stop divides. One inside a word (`3.8`, `a.rs`) divides nothing.
+/// Splits a message at line ends and stops. A stop inside a word (`3.8`, `a.rs`) splits nothing.
 fn sentences(message: &str) -> impl Iterator<Item = &str> {
     let mut rest = message;
     std::iter::from_fn(move || {
@@ -55,14 +55,14 @@ fn sentences(message: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a sentence begins so, after a short word at most: "So we decided …".
+/// Tells whether a sentence begins with `words`, after a short word at most: "So we decided …".
 fn begins(sentence: &str, words: &str) -> bool {
     let is_word = |at: usize| sentence[..at].chars().filter(|c| *c == ' ').count() <= 2;
     let is_start = |at: usize| at == 0 || sentence[..at].ends_with([' ', ',']);
     sentence.find(words).is_some_and(|at| is_start(at) && is_word(at) && at < 24)
 }
 
-/// Whether something that is known says as much already.
+/// Tells whether a record says as much as a sentence already.
 pub(super) fn says(known: &Known, sentence: &str) -> bool {
     let texts = ["description", "rationale", "name"].map(|field| known.text(field).to_lowercase());
     let said = texts.join(" ");

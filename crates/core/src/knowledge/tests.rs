@@ -1,4 +1,4 @@
-//! Tests of the knowledge rules: what actions come to, and what entities say together.
+//! Tests of the knowledge rules: the edits of actions, merging, and rows.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use super::merge;
 use crate::Timestamp;
 use crate::engine::StoreError;
 
-/// What is known, in memory.
+/// A store of knowledge in memory.
 #[derive(Default)]
 struct Memory {
     entities: BTreeMap<String, Entity>,
@@ -62,7 +62,7 @@ impl Memory {
         }
     }
 
-    /// Carries a batch out, or says what is wrong with it.
+    /// Carries out a batch, or returns its mistakes.
     fn act(&mut self, actions: Value) -> Result<Vec<String>, Vec<String>> {
         let mut next = self.next;
         let planned = plan(&actions, self, super::actions::USUAL, &mut || {
@@ -151,12 +151,12 @@ fn names_change_and_links_follow() {
     assert!(memory.get(Kind::Relationship, &link_name("spreading", "implements", "src/model.rs")).is_some());
     memory.act(json!([["delete-principle", { "name": "spreading" }]])).unwrap();
     assert_eq!(memory.all().len(), 2, "{:?}", memory.all());
-    // Begun anew, it has nothing of what was taken back.
+    // Recorded again, it has nothing of what was deleted.
     memory.act(json!([["record-principle", { "name": "spreading", "description": "again" }]])).unwrap();
     assert_eq!(memory.get(Kind::Principle, "spreading").unwrap().texts("tags").count(), 0);
 }
 
-/// A link may come before what it leads to, and may lead to what nobody has recorded yet.
+/// A link may come before the record that it leads to, and that may not be recorded at all.
 #[test]
 fn links_may_lead_ahead_and_records_may_have_no_description() {
     let mut memory = Memory::default();
@@ -175,7 +175,7 @@ fn links_may_lead_ahead_and_records_may_have_no_description() {
             "linked first implements world-state-tree (nothing is known of world-state-tree yet)",
         ]
     );
-    // What is like something known is a slip of the pen.
+    // A name like a known one is a slip of the pen.
     let wrong = memory.act(json!([["link-entities", { "from": "first", "to": "secnod", "type": "uses" }]]));
     assert!(wrong.unwrap_err()[0].ends_with("did you mean `second`?"));
 }
@@ -231,7 +231,7 @@ fn entities_of_one_name_are_read_as_one() {
         }
         entity
     };
-    // The newest by our clock, no matter who wrote it; and all tags.
+    // The newest value by the clock, whichever writer it has; and all tags.
     let both = [("b".to_owned(), entity(2, "newer", "y")), ("a".to_owned(), entity(1, "older", "x"))];
     let known = merge(Kind::Principle, "sync", &both).unwrap();
     assert_eq!(
@@ -251,7 +251,7 @@ fn a_row_is_read_field_by_field() {
         }
         assert_eq!(row.value("nothing"), None);
         assert_eq!(Known { ids: known.ids.clone(), ..row.decode() }, known);
-        // Damaged bytes are no disaster.
+        // Damaged bytes cause no panic.
         for cut in 0..bytes.len() {
             Row::new(known.kind, &bytes[..cut]).decode();
         }
@@ -285,7 +285,7 @@ fn arbitrary_edit() -> impl Strategy<Value = StampedEdit> {
     let set = (0..3_u8, any::<u8>())
         .prop_map(|(field, value)| EditChange::Set { field: format!("f{field}"), value: value.into() });
     (set, 0..5_i64, 1..4_u64).prop_map(|(change, at, writer)| {
-        // What one writer says at one moment is one thing.
+        // One writer sets a field to one value at one moment.
         let change = match change {
             EditChange::Set { field, .. } => EditChange::Set { value: json!([field, at, writer]), field },
             other => other,
@@ -296,7 +296,7 @@ fn arbitrary_edit() -> impl Strategy<Value = StampedEdit> {
 }
 
 proptest! {
-    /// Every replica comes to the same, in whatever order it hears of things.
+    /// Every replica comes to the same state, in whatever order the edits reach it.
     #[test]
     fn the_order_of_edits_does_not_matter(
         edits in prop::collection::vec(arbitrary_edit(), 0..20),
@@ -312,7 +312,7 @@ proptest! {
         prop_assert_eq!(told(&edits), told(&shuffled));
         let stored = serde_json::to_string(&told(&edits)).unwrap();
         prop_assert_eq!(serde_json::from_str::<Entity>(&stored).unwrap(), told(&edits));
-        // Heard twice is heard once.
+        // An edit that is applied twice counts once.
         prop_assert_eq!(told(&edits), told(&[edits.clone(), shuffled].concat()));
     }
 

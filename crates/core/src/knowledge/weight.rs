@@ -1,8 +1,8 @@
-//! How much something that is known counts by now: the one rule for what sessions are
-//! told first, for the order of a search, and for `:weight` in queries.
+//! The weight of a record: the one rule for what sessions are told first, for the order of a
+//! search, and for `:weight` in queries.
 //!
-//! What was said, and moved by evidence, is the beginning; age and a changed file take
-//! from it. **It only says what comes first: nothing is changed or hidden by it.**
+//! The weight begins with the stated confidence, as evidence has moved it; age and a changed file
+//! take from it. **It only says what comes first: it changes and hides nothing.**
 
 use super::Kind;
 use super::Known;
@@ -10,37 +10,38 @@ use super::Row;
 use super::RowField;
 use crate::Timestamp;
 
-/// What nobody has said again or renewed for so long counts half as much.
+/// The time after which a record that nobody has stated again or renewed counts half as much.
 const HALF_LIFE: i64 = 365 * Timestamp::DAY;
 
-/// What something is given of which nobody said how sure it is.
+/// The confidence in a record of which nobody said how sure it is.
 const USUAL: f64 = 0.5;
 
-/// What is said is a confidence from 0 to 1, or the impact of a decision from 0 to 10.
+/// Computes the weight; `said` is a confidence from 0 to 1, or the impact of a decision from 0 to
+/// 10.
 fn weight(said: Option<f64>, kind: Kind, at: Timestamp, stale: Option<Timestamp>, now: Timestamp) -> f64 {
     let said = match kind {
         Kind::Decision => said.map(|impact| impact / 10.0),
         _ => said,
     };
     let age = (-(now.since(at) as f64) / HALF_LIFE as f64).exp2();
-    // What may no longer hold comes last.
+    // A record that may no longer hold comes late.
     let staleness = if stale.is_some() { 0.25 } else { 1.0 };
     said.unwrap_or(USUAL) * age * staleness
 }
 
-/// The field that says how sure something is.
+/// Returns the field that says how sure, or how important, something is.
 fn measure(kind: Kind) -> &'static str {
     if kind == Kind::Decision { "impact" } else { "confidence" }
 }
 
 impl Known {
-    /// How much it counts by now.
+    /// Returns the weight at `now`.
     pub fn weight(&self, now: Timestamp) -> f64 {
         let said = self.fields.get(measure(self.kind)).and_then(|value| value.as_f64());
         weight(said, self.kind, self.at, self.stale, now)
     }
 
-    /// The same counted from a fixed moment: the order is the same, and need not be made
+    /// Returns the weight counted from a fixed moment: the order is the same, and need not be made
     /// again as time goes by.
     pub fn order(&self) -> f64 {
         self.weight(Timestamp(0))
@@ -48,7 +49,7 @@ impl Known {
 }
 
 impl Row<'_> {
-    /// How much it counts by now.
+    /// Returns the weight at `now`.
     pub fn weight(&self, now: Timestamp) -> f64 {
         let said = match self.get(measure(self.kind)) {
             Some(RowField::Number(number)) => Some(number),
@@ -87,7 +88,7 @@ mod tests {
     }
 
     proptest! {
-        /// More was said for it, it is younger or its file is as it was: it never counts less.
+        /// Two records that do not change keep their order as time goes by.
         #[test]
         fn the_order_is_the_same_at_every_moment(
             one in (0.0..1.0f64, 0..9_000i64), other in (0.0..1.0f64, 0..9_000i64), later in 0..9_000i64

@@ -1,4 +1,4 @@
-//! What people and models read of suggestions and of what is to be looked at again.
+//! The texts about suggestions and requests to renew that people and models read.
 
 use super::Known;
 use super::RenewOutcome;
@@ -6,10 +6,10 @@ use super::Scope;
 use super::Suggestion;
 use crate::text;
 
-/// The longest name of a file that is made from a name.
+/// Longest name that [`slug`] makes, in characters.
 const LONGEST_NAME: usize = 80;
 
-/// A name that can be typed, and be that of a file.
+/// Turns a text into a name that can be typed, and that can be the name of a file.
 pub fn slug(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let slug = words.collect::<Vec<_>>().join("-").to_lowercase();
@@ -18,7 +18,7 @@ pub fn slug(name: &str) -> String {
 }
 
 impl Suggestion {
-    /// What was found out, and the command that records it.
+    /// Returns what was found out, and the command that records it, on one line.
     pub fn told(&self) -> String {
         let line = match self {
             Self::File { path, readers } => {
@@ -41,7 +41,8 @@ impl Suggestion {
 }
 
 impl RenewOutcome {
-    /// Who will be asked what; a line each.
+    /// Returns a line for each request, for each record about which nobody can be asked, or for
+    /// nothing stale.
     pub fn told(&self) -> Vec<String> {
         let asked = self.asked.iter().map(|one| {
             let line = format!(
@@ -62,20 +63,20 @@ impl RenewOutcome {
     }
 }
 
-/// Where something is known, as `know adopt --from` takes it.
+/// Returns a scope as `know adopt --from` takes it.
 pub(super) fn place(scope: &Scope) -> String {
     scope.project().map_or("--global", |project| project.as_str()).to_owned()
 }
 
 impl Known {
-    /// Something of another scope on one line: where, what and what it says.
+    /// Returns a record of another scope on one line: its scope, its name and its text.
     pub fn found_in(&self, scope: &Scope) -> String {
         let about = self.text("description");
         let line = format!("{} {} {}: {about}", place(scope), self.kind.as_str(), self.name);
         text::one_line(&line, 200)
     }
 
-    /// The same for programs.
+    /// Returns a record of another scope for programs, with its scope.
     pub fn item_of(&self, scope: &Scope) -> serde_json::Value {
         let mut item = self.item();
         item["project"] = place(scope).into();

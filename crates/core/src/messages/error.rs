@@ -1,4 +1,4 @@
-//! Errors of the messages room: why a message could not be sent or read, with hints.
+//! Errors of the messages room: the reasons a message could not be sent or found, with hints.
 
 use serde::Serialize;
 use thiserror::Error;
@@ -11,7 +11,7 @@ use crate::explain::Kind;
 use crate::journal::Number;
 use crate::presence::NotAllowed;
 
-/// Why a message was not sent.
+/// The reason a message was not sent or not found.
 #[derive(Debug, Error)]
 pub enum MessageError {
     #[error(transparent)]
@@ -20,7 +20,7 @@ pub enum MessageError {
     Store(#[from] StoreError),
 }
 
-/// Why a request cannot be carried out as asked.
+/// The reason a request is refused, or one recipient of it is not reached.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {

@@ -1,9 +1,9 @@
-//! The mail flags in a session's state file, by which hooks know without the database:
-//! whether mail waits, what was shown, who was introduced.
+//! Mail flags and delivery notes in a session's files, which let hooks know without the database whether mail
+//! waits, which deliveries were shown, and which senders were introduced.
 //!
-//! A flag is raised before the commit of what it announces, and lowered after the
-//! commit of what settled it, in both cases under the write lock. So **it may say too
-//! much, never too little**.
+//! A flag is raised before the commit of the mail that it announces, and lowered after the commit of the
+//! delivery or reading that settles it, in both cases under the write lock. So **a flag may say too much,
+//! never too little**.
 
 use crate::engine::StoreError;
 use crate::host::MachineProcess;
@@ -17,7 +17,7 @@ use crate::side_files::NOW;
 use crate::side_files::SideFiles;
 
 impl dyn SideFiles + '_ {
-    /// Which mail a session has. What cannot be read counts as any.
+    /// Reads the mail flags of a session. Unreadable flags count as set.
     pub fn flag(&self, session: &SessionId) -> MailFlag {
         match self.state(session) {
             Ok(Some(state)) => {
@@ -30,41 +30,41 @@ impl dyn SideFiles + '_ {
         }
     }
 
-    /// The caller must hold the write lock.
+    /// Writes the mail flags of a session. The caller must hold the write lock.
     pub fn set_flag(&self, session: &SessionId, flag: MailFlag) -> Result<(), StoreError> {
         let mark = |is_set, mark| if is_set { mark } else { '-' };
         let marks: String =
             [mark(flag.new, 'n'), mark(flag.later, 'l'), mark(flag.handed, 'h')].into_iter().collect();
         if !self.set_fields(session, &[(MAIL, &marks)])? {
             self.make_session(session, &[(MAIL, &marks), (NOW, NOT_BEGUN)])?;
-            // Its own start may have come first.
+            // The session may have started meanwhile and created its state without this flag.
             self.set_fields(session, &[(MAIL, &marks)])?;
         }
         Ok(())
     }
 
-    /// Notes that a process has shown all it delivered to a session.
+    /// Records that a process has shown everything that it delivered to a session.
     pub fn note_shown(&self, session: &SessionId, by: &MachineProcess) -> Result<(), StoreError> {
         self.add(session, &Line::Shown(shown_by(by)))
     }
 
-    /// Whether a process has shown all it delivered.
+    /// Tells whether a process has shown everything that it delivered to a session.
     pub fn was_shown(&self, session: &SessionId, by: &MachineProcess) -> bool {
         self.read_log(session).has(&Line::Shown(shown_by(by)))
     }
 
-    /// Who was introduced to a session; the senders' own words for themselves.
+    /// Returns the senders that were introduced to a session.
     pub fn introduced_senders(&self, session: &SessionId) -> Vec<String> {
         self.read_log(session).introduced_senders()
     }
 
-    /// Notes that these senders were introduced.
+    /// Records that these senders were introduced to a session.
     pub fn introduce(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError> {
         senders.iter().try_for_each(|sender| self.add(session, &Line::Introduced(sender.clone())))
     }
 }
 
-/// How a process says that it has shown what it had to.
+/// Returns the log line of a process that has shown everything it delivered.
 fn shown_by(by: &MachineProcess) -> String {
     format!("{} {}", by.process.pid, PathPart::of_any(&by.process.start))
 }

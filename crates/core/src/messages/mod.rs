@@ -1,16 +1,16 @@
-//! The messages room: what agents say to each other, and what each has read.
+//! The messages room: the messages that agents and the person send each other, their delivery, and receipts.
 //!
-//! A [`Message`] is known by its number, which is its entry's place in the
-//! journal; its text is kept there and nowhere else. Each recipient has a
-//! *letter* of its own: waiting, then delivered (handed to it, by a process
-//! that is named), then read.
+//! A [`Message`] has an id and, for people, a number within its project; its text is
+//! stored only in its journal entry. Each recipient has a *letter* of its own: waiting,
+//! then delivered (handed over by a recorded process), then read.
 //!
-//! A process that delivers a letter records that first, shows it, and only then has
-//! it read: by a hook's next event, or at once where the reader asked for it.
-//! A letter whose handing was cut short is handed again, and says so.
+//! A process that delivers a letter first records the delivery, then shows the letter.
+//! The letter is marked as read afterwards: by a later event of the session's hooks, or
+//! at once if the reader asked for it. A letter whose delivery was cut short is
+//! delivered again, and says so.
 //!
-//! **A message that was acknowledged is read once by each recipient; what is
-//! shown twice is marked as shown again.**
+//! **Each recipient reads an acknowledged message once; a letter that is shown twice is
+//! marked as shown again.**
 
 mod error;
 mod mail_flags;

@@ -18,59 +18,59 @@ use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::text;
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageType {
-    /// Something to know.
+    /// The message is only for information.
     #[default]
     Info,
-    /// An answer is wanted.
+    /// The sender wants an answer.
     Question,
     /// The sender works on something.
     Claim,
     /// The sender is done with something.
     Release,
-    /// Work is proposed.
+    /// The sender proposes work to the recipient.
     Delegate,
-    /// Work is handed over with all that is known of it.
+    /// The sender hands work over, with everything known about it.
     Handoff,
-    /// An answer to what was asked or proposed.
+    /// The message answers a question or a proposal.
     Ack,
-    /// Something is stuck.
+    /// The sender cannot go on.
     Block,
 }
 
-/// How urgent a message is.
+/// The urgency of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
-    /// Never keeps a turn going.
+    /// The message never keeps a turn going.
     Low,
     Normal,
     High,
     Urgent,
 }
 
-/// Who wrote it, as it was when it was written.
+/// The sender of a message, as it was at the time of writing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
     pub who: Actor,
-    /// `you` for the person.
+    /// The sender's name; `you` for the person.
     pub name: String,
-    /// Which agent CLI.
+    /// The sender's agent CLI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Where it works and with which model, for those who meet it first.
+    /// The sender's model and directory, shown to a recipient that meets it for the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
 }
 
-/// A message as it is recorded.
+/// The contents of a message, as its journal entry records them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedMessage {
     pub from: Sender,
@@ -81,27 +81,27 @@ pub struct RecordedMessage {
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<RepliedTo>,
-    /// The first message of the thread, unless this is it.
+    /// The first message of the thread, unless this message is the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<ChangeId>,
-    /// Sent only once by that sender.
+    /// The sender's key for this message, under which it is sent only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
 }
 
-/// What a message replies to.
+/// The message that another message replies to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepliedTo {
     pub id: ChangeId,
     pub number: Number,
 }
 
-/// A change of what was said, delivered or read.
+/// A change of messages and letters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageChange {
     Sent(Box<RecordedMessage>),
-    /// Delivered by that process.
+    /// The process `by` delivered these letters.
     Delivered {
         to: Actor,
         messages: Vec<ChangeId>,
@@ -111,25 +111,25 @@ pub enum MessageChange {
         to: Actor,
         messages: Vec<ChangeId>,
     },
-    /// Who took the name of one that is gone has its waiting letters.
+    /// The waiting letters of a gone agent go to its successor, or to an agent that took its name.
     Inherited {
         from: Actor,
         to: Actor,
         messages: Vec<ChangeId>,
     },
-    /// Never read, and given up: its recipient is gone for good.
+    /// These letters will never be read: their recipient is gone for good, or Consort took its remark back.
     Dropped {
         to: Actor,
         messages: Vec<ChangeId>,
     },
-    /// Read by all, and old.
+    /// Old messages that nobody has to read any more are removed.
     Forgotten {
         messages: Vec<ChangeId>,
     },
 }
 
 impl MessageChange {
-    /// Who or what it changes.
+    /// Lists the subjects of the change, for the journal.
     pub(crate) fn about(&self) -> Vec<String> {
         let mailbox = |who: &Actor| format!("mailbox:{who}");
         match self {
@@ -143,17 +143,17 @@ impl MessageChange {
     }
 }
 
-/// A message as it is kept, with its number in its project.
+/// A stored message, with its number in its project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
     pub id: ChangeId,
     pub number: Number,
-    /// The project that it is counted in.
+    /// The project that the message is numbered in.
     pub project: Option<ProjectId>,
-    /// What people call that one, where it is another than the reader's and was looked up.
+    /// The name of that project, if it is not the reader's and was looked up.
     #[serde(skip)]
     pub project_name: Option<String>,
-    /// The entry it was sent in.
+    /// The journal position of the entry that the message was sent in.
     #[serde(skip)]
     pub seq: Seq,
     pub at: Timestamp,
@@ -162,18 +162,19 @@ pub struct Message {
 }
 
 impl Message {
-    /// The first message of its thread.
+    /// Returns the first message of this message's thread.
     pub fn thread(&self) -> ChangeId {
         self.sent.thread.unwrap_or(self.id)
     }
 
-    /// What it is called by someone in that project: `#7`, or `web#7` if it is another's.
+    /// Returns the message's name for a reader in the project `here`: `#7`, or `web#7` if the message belongs
+    /// to another project.
     pub fn called(&self, here: Option<&ProjectId>) -> String {
         called(self.project.as_ref(), self.project_name.as_deref(), self.number, here)
     }
 }
 
-/// One recipient's copy that it has not read.
+/// One recipient's copy of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Letter {
     #[serde(flatten)]
@@ -181,39 +182,39 @@ pub struct Letter {
     pub delivered_at: Option<Timestamp>,
     #[serde(skip)]
     pub delivered_by: Option<MachineProcess>,
-    /// Whether it was shown before and may have been seen.
+    /// Whether the letter was shown before and may have been seen.
     pub again: bool,
 }
 
 impl Letter {
-    /// One that was read.
+    /// Makes the letter of a message that was read.
     pub fn read(message: Message) -> Self {
         Self { message, delivered_at: None, delivered_by: None, again: true }
     }
 }
 
-/// A question that nobody has answered yet.
+/// A conversation that waits for an answer: a question, a proposal or a handoff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenThread {
-    /// What the reader calls it: `#7`.
+    /// The name of the message for the reader: `#7`.
     pub called: String,
-    /// Whom it is from, or to.
+    /// The name of the other side.
     pub with: String,
-    /// Whether the reader has asked it.
+    /// Whether the reader is the one that asked.
     pub is_mine: bool,
 }
 
-/// How far a recipient's copy has come.
+/// The delivery state of one recipient's letter, as the sender sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Receipt {
     pub to: Actor,
     pub name: String,
     pub state: LetterState,
-    /// When it came to that.
+    /// The time when the letter reached that state.
     pub at: Option<Timestamp>,
 }
 
-/// How far a letter has come.
+/// The delivery state of a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LetterState {
@@ -222,7 +223,7 @@ pub enum LetterState {
     Read,
 }
 
-/// A message and how far it has come.
+/// A message with the receipts of its recipients.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SentMessage {
     #[serde(flatten)]
@@ -230,44 +231,44 @@ pub struct SentMessage {
     pub receipts: Vec<Receipt>,
 }
 
-/// For whom a message is meant.
+/// The recipients that a request names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recipients {
     /// Names of agents; `@me` is the person, `all` the project.
     Named(Vec<String>),
-    /// Every agent on this machine.
+    /// Every agent of every project on this machine.
     Everywhere,
-    /// The sender of what this replies to; if that is oneself, those who got it.
+    /// The sender of the message replied to; if the caller sent that message itself, its recipients.
     #[default]
     Sender,
 }
 
-/// All that sending needs to know.
+/// A request to send a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendRequest {
     pub caller: CallerFacts,
-    /// The agent the person speaks for.
+    /// The agent that the person speaks for.
     pub as_agent: Option<String>,
     pub to: Recipients,
     pub kind: MessageType,
-    /// Without it, the type's own.
+    /// The priority; `None` means the default of the type.
     pub priority: Option<Priority>,
     pub text: String,
     pub reply_to: Option<MessageName>,
     pub key: Option<String>,
-    /// The repository the call comes from, where `all`, a number or the project depends on it.
+    /// The repository that the call comes from, if `all`, a message number or the project depends on it.
     pub repository: Option<PathBuf>,
-    /// The project that `all` means, where it is known.
+    /// The project that `all` stands for, if known.
     pub project: Option<ProjectId>,
-    /// The person means it, though it looks like a secret.
+    /// Whether the person wants to send the text although it looks like a secret.
     pub even_so: bool,
 }
 
 /// A message as people name it: `7`, `#7`, `web#7`, or by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageName {
-    /// Of that project, or of the one they are in.
+    /// A number in that project, or in the reader's project.
     Number {
         project: Option<String>,
         number: Number,
@@ -305,7 +306,7 @@ impl std::fmt::Display for MessageName {
     }
 }
 
-/// As text, or as a mere number.
+/// Accepts a JSON string or a bare number.
 impl<'de> Deserialize<'de> for MessageName {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;
@@ -320,32 +321,32 @@ impl Serialize for MessageName {
     }
 }
 
-/// To whom it was sent, and to whom not.
+/// The outcome of sending: the message, its recipients, and the recipients that could not be reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SendOutcome {
     pub id: ChangeId,
     pub number: Number,
-    /// The project that it is counted in.
+    /// The project that the message is numbered in.
     pub project: Option<ProjectId>,
-    /// What people call that one, where it is another than the sender's.
+    /// The name of that project, if it is not the sender's.
     #[serde(skip)]
     pub elsewhere: Option<String>,
-    /// It had been sent before under the same key; nothing was sent now.
+    /// Whether the message had been sent before under the same key, so that nothing was sent now.
     pub duplicate: bool,
     pub to: Vec<Recipient>,
-    /// Who was named and could not be reached, and why.
+    /// The named recipients that could not be reached, as refusals with the reasons.
     pub failed: Vec<Refusal>,
 }
 
 impl SendOutcome {
-    /// What its sender calls it: see [`Message::called`].
+    /// Returns the message's name for its sender: see [`Message::called`].
     pub fn called(&self) -> String {
         let project = self.project.as_ref().filter(|_| self.elsewhere.is_some());
         called(project, self.elsewhere.as_deref(), self.number, None)
     }
 }
 
-/// How much of a project's name is shown before a number.
+/// Most characters of a project's name that are shown before a message number.
 pub(crate) const LONGEST_PROJECT: usize = 40;
 
 fn called(
@@ -362,57 +363,57 @@ fn called(
     }
 }
 
-/// For whom, and what it was called then.
+/// One recipient of a message, with its name at the time of sending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipient {
     pub who: Actor,
     pub name: String,
 }
 
-/// Which letters to read.
+/// A request to list unread letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxRequest {
     pub mailbox: Actor,
     pub from: Option<Correspondent>,
-    /// Look without reading.
+    /// Whether the letters are only looked at, and stay undelivered and unread.
     pub peek: bool,
 }
 
-/// Whose letters are wanted.
+/// The sender whose letters are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Correspondent {
-    /// Of the agent that had this name when it wrote.
+    /// The agent that had this name when it wrote.
     Named(String),
     Only(Actor),
 }
 
-/// When a hook asks for mail.
+/// The moment at which a hook asks for mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryPoint {
     /// The session begins or goes on.
     Start,
     /// A turn begins.
     Prompt,
-    /// A tool is called. What was delivered a while before has been seen.
+    /// A tool is about to be called; letters delivered a while before have been seen by the model.
     BeforeTool,
     AfterTool,
-    /// The turn ends; the model has answered. It may be kept going.
+    /// The turn ends: the model has answered. The turn can be kept going if `may_go_on` is set.
     End {
         may_go_on: bool,
     },
 }
 
-/// What one who waits on behalf of an idle session finds.
+/// The result of a check for mail on behalf of an idle session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeCheck {
     Nothing,
-    /// There is mail worth waking it for.
+    /// There is mail worth waking the session for.
     Mail,
-    /// The session is not here any more.
+    /// The session has left.
     Gone,
 }
 
-/// What a hook puts before its session.
+/// The text of the letters that a hook delivers to its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveredBatch {
     pub text: String,
@@ -420,14 +421,14 @@ pub struct DeliveredBatch {
     pub by: MachineProcess,
 }
 
-/// What a hook finds beside the store, so that one with nothing to do opens no
-/// database. It may say too much, never too little.
+/// The mail flags of a session, kept beside the database so that a hook without mail need not open it. The
+/// flags may say too much, never too little.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MailFlag {
-    /// There is mail to deliver.
+    /// Whether there is mail to deliver even in the middle of a turn.
     pub new: bool,
-    /// There is mail to deliver at the beginning of a turn only.
+    /// Whether there is any mail left to deliver, at the latest when a turn begins.
     pub later: bool,
-    /// What was delivered has not been noted as seen.
+    /// Whether delivered letters are not yet recorded as read.
     pub handed: bool,
 }

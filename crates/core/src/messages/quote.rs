@@ -1,8 +1,7 @@
-//! Renders letters for models as quoted text that cannot pass for anything else.
+//! Renders letters for models as quoted text that cannot pass for instructions of Consort or the CLI.
 //!
-//! **Every line of somebody else's text begins with `> `**, whatever it holds:
-//! it cannot end the block, forge a header, move a cursor, or close the marks
-//! that an agent CLI puts around a hook's words.
+//! **Every line of somebody else's text begins with `> `**, whatever its content: it cannot end the block,
+//! forge a header, move a cursor, or close the marks that an agent CLI puts around a hook's output.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,14 +17,13 @@ use crate::journal::Actor;
 use crate::project::ProjectId;
 use crate::text;
 
-/// What is left for texts when the frame has had its share.
+/// Least bytes for the text of a message, however little room is left.
 const SMALLEST_EXCERPT: usize = 200;
 
 const LONGEST_REMARK: usize = 600;
 
-/// A batch of letters in at most `budget` bytes: the text, and how many of the
-/// letters are in it. The first is always there, cut if need be. `is_more`: there are
-/// others besides.
+/// Renders as many letters as fit into `budget` bytes; returns the text and the number of letters in it. The
+/// first letter is always included, cut if need be. `is_more` says that there are letters besides `letters`.
 pub(super) fn batch(
     letters: &[Letter],
     settings: HookSettings,
@@ -79,28 +77,28 @@ pub(super) fn batch(
     (block, shown)
 }
 
-/// A whole letter, for a caller that asks for it.
+/// Renders a whole letter, for the reader `who`.
 pub fn letter(letter: &Letter, who: &Actor, here: Option<&ProjectId>, now: Timestamp) -> String {
     let (mut quoted, reader) = (String::new(), Reader { who: Some(who), here });
     quote(&mut quoted, &letter.message, letter.again, false, reader, now, usize::MAX);
     quoted
 }
 
-/// A message whole, as `reader` sees it.
+/// Renders a whole message, for the reader `who`.
 pub fn message(message: &Message, who: &Actor, here: Option<&ProjectId>, now: Timestamp) -> String {
     let mut quoted = String::new();
     quote(&mut quoted, message, false, false, Reader { who: Some(who), here }, now, usize::MAX);
     quoted
 }
 
-/// Who reads, as far as that is known, and in which project.
+/// The reader of a message, if known, and the reader's project.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     who: Option<&'a Actor>,
     here: Option<&'a ProjectId>,
 }
 
-/// The message on a command line: a shell takes `#7` for a comment.
+/// Returns the message's name for use on a command line, where a shell would take `#7` for a comment.
 fn named(message: &Message, here: Option<&ProjectId>) -> String {
     let called = message.called(here);
     let called = called.trim_start_matches('#');
@@ -108,7 +106,7 @@ fn named(message: &Message, here: Option<&ProjectId>) -> String {
     if is_plain { called.to_owned() } else { text::shell_quoted(called) }
 }
 
-/// What Consort itself has to say: a line, without ceremony.
+/// Adds a message of Consort itself: one line without a header.
 fn remark(quoted: &mut String, message: &Message) {
     let line = text::one_line(&message.sent.text, LONGEST_REMARK);
     quoted.push_str("[consort] ");
@@ -116,8 +114,8 @@ fn remark(quoted: &mut String, message: &Message) {
     quoted.push('\n');
 }
 
-/// Adds a message, with at most `room` bytes of text or so. Written piece by piece
-/// because hooks write dozens.
+/// Adds a message with its header, in about `room` bytes. Written piece by piece for speed, because hooks
+/// write dozens.
 fn quote(
     quoted: &mut String,
     message: &Message,
@@ -160,7 +158,7 @@ fn quote(
     if introduce && let Some(details) = &sent.from.details {
         let _ = writeln!(quoted, "({}: {})", sent.from.name, text::quoted(details, 200));
     }
-    // A branch or a directory may be called anything.
+    // Names of branches and directories are foreign text.
     if let Cow::Owned(disarmed) = text::strip_hook_marks(&quoted[start..]) {
         quoted.truncate(start);
         quoted.push_str(&disarmed);
@@ -171,7 +169,7 @@ fn quote(
     }
 }
 
-/// `Falcon (claude, on feat/login)`
+/// Adds the sender: `Falcon (claude, on feat/login)`.
 fn from(quoted: &mut String, from: &Sender) {
     match &from.who {
         Actor::Person => return quoted.push_str("your user"),
@@ -197,12 +195,11 @@ fn from(quoted: &mut String, from: &Sender) {
     }
 }
 
-/// Adds the text line by line, each marked as quoted, in at most `room` bytes or so;
-/// whether it was cut.
+/// Adds a text line by line, each marked as quoted, in about `room` bytes; returns whether the text was cut.
 fn lines(quoted: &mut String, text: &str, room: usize) -> bool {
     let start = quoted.len();
     for line in text.trim_end().split(is_line_break) {
-        // Most lines hold nothing to worry about.
+        // Most lines are plain ASCII and need no cleaning.
         let is_plain = line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         let line: Cow<'_, str> = if is_plain { line.into() } else { text::printable(line).into() };
         let line = text::strip_hook_marks(&line);
@@ -219,7 +216,7 @@ fn lines(quoted: &mut String, text: &str, room: usize) -> bool {
     false
 }
 
-/// Everything that any reader may take for the end of a line.
+/// Tells whether any reader may take a character for the end of a line.
 fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }

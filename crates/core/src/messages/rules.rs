@@ -1,5 +1,5 @@
-//! Pure rules of messages: whether one may be sent, its type and priority, which
-//! letters are delivered when, and which are worth waking for. No store, no clock, no
+//! Pure rules of messages: whether a message may be sent, its type and priority, when each letter is
+//! delivered and counts as read, and which letters are worth waking a session for. No store, no clock, no
 //! machine.
 
 use super::DeliveryPoint;
@@ -25,11 +25,11 @@ use crate::journal::Change;
 use crate::journal::ChangeId;
 use crate::project::ProjectId;
 
-/// In bytes. What is longer belongs in a file.
+/// Most bytes of a message's text. Longer texts belong in a file.
 pub const LONGEST_TEXT: usize = 16 << 10;
 
-/// A tool that starts sooner after another has ended comes from the same answer
-/// of the model; no model gives another one that fast.
+/// Least milliseconds between a delivery and the next tool call that comes from a new answer of the model. A
+/// tool call that follows sooner belongs to the same answer, as no model gives another one that fast.
 const SHORTEST_ANSWER: i64 = 250;
 
 pub(super) fn check_text(text: &str) -> Result<(), Refusal> {
@@ -40,37 +40,37 @@ pub(super) fn check_text(text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Whom a word of a request means, or why nobody.
+/// The recipients that one name in a request stands for, or the reason there are none.
 pub(super) type Found = Result<Vec<Recipient>, Refusal>;
 
-/// What is known of a request when it is decided.
+/// The facts from which a request to send is decided.
 pub(super) struct SendFacts {
     pub(super) from: Sender,
-    /// The project that it is news of.
+    /// The project that the message will be numbered in.
     pub(super) project: Option<ProjectId>,
-    /// What people call that one, where it is another than the sender's.
+    /// The name of that project, if it is not the sender's.
     pub(super) elsewhere: Option<String>,
-    /// What it replies to.
+    /// The message that is replied to.
     pub(super) answered: Option<Message>,
-    /// For each word, in order.
+    /// The recipients found for each name in the request, in order.
     pub(super) found: Vec<Found>,
-    /// What was sent under its key before.
+    /// The message that was sent before under the same key.
     pub(super) former: Option<Message>,
 }
 
-/// What becomes of a request.
+/// The decision about a request to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Send { sent: RecordedMessage, failed: Vec<Refusal> },
     SentBefore(SendOutcome),
 }
 
-/// Who gets what, unless it was sent before.
+/// Decides a request: composes the message, or finds that it was sent before under its key.
 pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, Refusal> {
     let SendFacts { from, elsewhere, answered, found, former, .. } = facts;
     let addressed = address(found);
     if let Some(Message { id, number, project, sent, .. }) = former {
-        // Whom it could not reach any more is no difference.
+        // Recipients that can no longer be reached make no difference.
         let is_same = sent.text == request.text && addressed.map_or(true, |(to, _)| to == sent.to);
         let key = request.key.clone().unwrap_or_default();
         return match is_same {
@@ -96,9 +96,9 @@ pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, 
     Ok(Decision::Send { sent, failed })
 }
 
-/// Who is reached, at least one and each once, and who is not. A name that nobody ever
-/// had is a mistake, perhaps a text without quotes: then nobody gets anything. Who is
-/// gone just is not reached; who names itself among others means the others.
+/// Splits the names of a request into recipients (at least one, each once) and refusals. An unknown name is a
+/// mistake, perhaps a text without quotes: then nothing is sent. A gone agent is only reported as not
+/// reached; a sender that names itself among others is ignored.
 fn address(found: Vec<Found>) -> Result<(Vec<Recipient>, Vec<Refusal>), Refusal> {
     let (mut to, mut failed): (Vec<Recipient>, Vec<Refusal>) = Default::default();
     for found in found {
@@ -137,7 +137,7 @@ impl MessageType {
         Self::Block,
     ];
 
-    /// Its name on the command line and in JSON.
+    /// Returns the type's name on the command line and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -151,7 +151,7 @@ impl MessageType {
         }
     }
 
-    /// The type of that name.
+    /// Finds the type of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
@@ -163,7 +163,8 @@ impl MessageType {
         }
     }
 
-    /// How long it is worth interrupting a turn for; it waits for ever.
+    /// Returns the age up to which a letter of this type may interrupt a turn. The letter itself never
+    /// expires.
     fn lifetime(self) -> Option<i64> {
         let minutes = match self {
             Self::Info => 30,
@@ -180,7 +181,7 @@ impl Priority {
     /// All priorities, lowest first.
     pub const ALL: [Self; 4] = [Self::Low, Self::Normal, Self::High, Self::Urgent];
 
-    /// Its name on the command line and in JSON.
+    /// Returns the priority's name on the command line and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -190,14 +191,14 @@ impl Priority {
         }
     }
 
-    /// The priority of that name.
+    /// Finds the priority of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|priority| priority.as_str() == name)
     }
 }
 
-/// The questions of the last day that were read and not answered, newest first; those that a
-/// mailbox got, and those that it has sent.
+/// Returns the unanswered questions, proposals and handoffs of the last day, newest first: those that the
+/// mailbox received and has read, and those that it sent.
 pub(super) fn open_threads<'a>(
     mailbox: &Actor,
     received: &'a [SentMessage],
@@ -209,7 +210,7 @@ pub(super) fn open_threads<'a>(
             && message.sent.from.who != Actor::Consort
             && now.since(message.at) < Timestamp::DAY
     };
-    // Whatever was said since in the same thread, by the other side, is an answer.
+    // Any later message of the other side in the same thread counts as an answer.
     let is_answered = |message: &Message, answers: &[SentMessage]| {
         answers
             .iter()
@@ -227,16 +228,16 @@ pub(super) fn open_threads<'a>(
     open
 }
 
-/// Whether a message is worth waking an idle session for. One to many is so
-/// only if it is urgent, and what asks for nothing never is: two polite agents
-/// would thank each other for ever.
+/// Tells whether a message is worth waking an idle session for. A message to several recipients is so only if
+/// its priority is at least high, and one that asks for nothing never is: two polite agents would thank each
+/// other for ever.
 pub(super) fn is_worth_waking(kind: MessageType, priority: Priority, recipients: usize) -> bool {
     let least = if recipients > 1 { Priority::High } else { Priority::Normal };
     priority >= least && !matches!(kind, MessageType::Ack | MessageType::Claim | MessageType::Release)
 }
 
-/// The same of a letter that lies there. What Consort itself has to say can wait, unless
-/// it is about to be too late for an answer.
+/// Tells whether a waiting letter is worth waking an idle session for. A letter of Consort itself can wait,
+/// unless its priority is high because an answer would soon come too late.
 pub(super) fn is_letter_worth_waking(letter: &Letter) -> bool {
     let sent = &letter.message.sent;
     let can_wait = sent.from.who == Actor::Consort && sent.priority < Priority::High;
@@ -244,21 +245,20 @@ pub(super) fn is_letter_worth_waking(letter: &Letter) -> bool {
 }
 
 impl MailFlag {
-    /// Whether there is nothing to deliver.
+    /// Tells whether no flag is set.
     pub fn is_down(self) -> bool {
         self == Self::default()
     }
 }
 
 impl DeliveryPoint {
-    /// What one hook puts before its session at most, in bytes. Claude Code
-    /// keeps only the beginning of what is longer than ten thousand characters,
-    /// and at the start there is more to be said.
+    /// Returns the most bytes of letters that one hook shows to its session. Claude Code keeps only the
+    /// beginning of a text longer than ten thousand characters, and at the start other texts need room too.
     pub(super) fn budget(self) -> usize {
         if self == Self::Start { 6_000 } else { 8_000 }
     }
 
-    /// Whether a hook at this moment has anything to do.
+    /// Tells whether a hook at this moment has any mail work to do.
     pub(super) fn concerns(self, flag: MailFlag) -> bool {
         match self {
             Self::Start => true,
@@ -269,7 +269,7 @@ impl DeliveryPoint {
         }
     }
 
-    /// Whether the model has answered since it was told something then.
+    /// Tells whether this moment proves that the model has answered since a delivery at `told_at`.
     fn proves_an_answer(self, told_at: Option<Timestamp>, now: Timestamp) -> bool {
         match self {
             Self::BeforeTool => told_at.is_some_and(|told_at| now.since(told_at) >= SHORTEST_ANSWER),
@@ -282,7 +282,7 @@ impl DeliveryPoint {
         !matches!(self, Self::BeforeTool | Self::End { may_go_on: false })
     }
 
-    /// Whether a letter that waits is worth it now.
+    /// Tells whether a waiting letter should be delivered at this moment.
     fn is_for(self, letter: &Letter, now: Timestamp) -> bool {
         let sent = &letter.message.sent;
         let age = now.since(letter.message.at);
@@ -290,34 +290,34 @@ impl DeliveryPoint {
         match self {
             Self::Start | Self::Prompt => true,
             Self::AfterTool => fresh,
-            // The last chance before it sleeps, however long the tool took.
+            // The last chance before the session goes idle, so the age of the letter does not matter.
             Self::End { may_go_on } => may_go_on && sent.priority > Priority::Low,
             Self::BeforeTool => false,
         }
     }
 }
 
-/// What became of a delivery.
+/// The state of a delivery, by the process that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeliveryState {
-    /// The session has been shown all of it.
+    /// The process has shown all letters to the session.
     Shown,
-    /// The delivering process is at it.
+    /// The process is still delivering.
     Busy,
-    /// The delivering process ended before it was done.
+    /// The process ended before it had shown the letters.
     CutShort,
 }
 
-/// What a hook has to do with the letters that are not read.
+/// A hook's plan for the unread letters of its session.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Seen.
+    /// Letters to record as read.
     pub(super) read: Vec<ChangeId>,
-    /// To deliver now, most urgent first, then in order of sending.
+    /// Letters to deliver now, most urgent first, then in order of sending.
     pub(super) hand: Vec<Letter>,
-    /// To deliver at another moment.
+    /// Letters to deliver at another moment.
     pub(super) rest: Vec<Letter>,
-    /// Delivered before and not seen yet, as far as anyone knows.
+    /// Whether there are delivered letters of which it is not yet known that the model has seen them.
     pub(super) pending: bool,
 }
 
@@ -351,12 +351,12 @@ pub(super) fn plan(
     plan
 }
 
-/// In order of sending among equals, as they come.
+/// Sorts letters by priority, highest first; letters of equal priority stay in their order.
 pub(super) fn most_urgent_first(letters: &mut [Letter]) {
     letters.sort_by_key(|letter| std::cmp::Reverse(letter.message.sent.priority));
 }
 
-/// What is left for hooks once a plan was carried out up to `handed` letters.
+/// Returns the mail flags after a plan was carried out and its first `handed` letters were delivered.
 pub(super) fn flag_after(plan: &Plan, handed: usize, now: Timestamp) -> MailFlag {
     let left = || plan.hand.iter().skip(handed).chain(&plan.rest);
     MailFlag {
@@ -366,7 +366,7 @@ pub(super) fn flag_after(plan: &Plan, handed: usize, now: Timestamp) -> MailFlag
     }
 }
 
-/// The change that gives letters of one to another, if there are any.
+/// Returns the change that moves letters from one mailbox to another, if there are any letters.
 pub(crate) fn inherited(from: Actor, to: Actor, messages: Vec<ChangeId>) -> Option<Change> {
     if messages.is_empty() {
         return None;
@@ -374,8 +374,8 @@ pub(crate) fn inherited(from: Actor, to: Actor, messages: Vec<ChangeId>) -> Opti
     Some(Change::Messages(MessageChange::Inherited { from, to, messages }))
 }
 
-/// Those of somebody's letters that another of its name should have: what Consort had to
-/// say was meant for that session.
+/// Returns the letters that another agent of the same name should inherit: all but those of Consort, which
+/// were meant for that session only.
 pub(crate) fn meant_for_the_name(letters: &[Letter]) -> Vec<ChangeId> {
     let others = letters.iter().filter(|letter| letter.message.sent.from.who != Actor::Consort);
     others.map(|letter| letter.message.id).collect()

@@ -1,4 +1,4 @@
-//! The port of the messages room: what an engine must store of messages and letters.
+//! The port of the messages room: the reads of messages and letters that an engine must offer.
 
 use std::collections::BTreeMap;
 
@@ -15,33 +15,33 @@ use crate::presence::SessionId;
 
 /// The reads that messages need.
 pub trait MessageStore {
-    /// The letters a mailbox has not read, in the order they were sent.
+    /// Returns the unread letters of a mailbox, in the order they were sent.
     fn unread(&self, mailbox: &Actor) -> Result<Vec<Letter>, StoreError>;
 
-    /// Those that were delivered, and so many of the others, the most urgent; in the
-    /// order they were sent. And whether there are more.
+    /// Returns the unread letters that were delivered and the `most` most urgent of the waiting ones, in the
+    /// order they were sent; and whether there are more.
     fn most_urgent(&self, mailbox: &Actor, most: usize) -> Result<(Vec<Letter>, bool), StoreError>;
 
     fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError>;
 
-    /// Whether any message since then was sent by that one, or to it.
+    /// Tells whether any message since `since` was sent by or to `who`.
     fn has_correspondence(&self, who: &Actor, since: Timestamp) -> Result<bool, StoreError>;
 
-    /// How many letters each mailbox has not read.
+    /// Counts the unread letters of each mailbox.
     fn unread_counts(&self) -> Result<BTreeMap<Actor, usize>, StoreError>;
 
     fn message(&self, id: ChangeId) -> Result<Option<Message>, StoreError>;
 
-    /// Those of that number, of all projects.
+    /// Returns the messages with that number, of all projects.
     fn numbered(&self, number: Number) -> Result<Vec<Message>, StoreError>;
 
-    /// What that sender has sent under this key.
+    /// Returns the message that a sender has sent under this key.
     fn by_key(&self, from: &Actor, key: &str) -> Result<Option<Message>, StoreError>;
 
-    /// The last messages of a sender since then, oldest first.
+    /// Returns the last messages of a sender since `since`, oldest first.
     fn sent_by(&self, from: &Actor, since: Timestamp, limit: usize) -> Result<Vec<SentMessage>, StoreError>;
 
-    /// The last messages to a mailbox since then, read or not, oldest first.
+    /// Returns the last messages to a mailbox since `since`, read or not, oldest first.
     fn received(
         &self,
         mailbox: &Actor,
@@ -49,16 +49,15 @@ pub trait MessageStore {
         limit: usize,
     ) -> Result<Vec<SentMessage>, StoreError>;
 
-    /// A thread, by its first message.
+    /// Returns the messages of a thread, by its first message.
     fn thread(&self, first: ChangeId) -> Result<Vec<SentMessage>, StoreError>;
 
-    /// The last messages between two, oldest first.
+    /// Returns the last messages between two parties, oldest first.
     fn between(&self, one: &Actor, other: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError>;
 
-    /// Messages sent before then.
+    /// Returns the messages sent before `before`.
     fn sent_before(&self, before: Timestamp) -> Result<Vec<SentMessage>, StoreError>;
 
-    /// Says what is left to do, once this transaction is committed and before
-    /// the next one begins.
+    /// Sets the mail flags of a session once this transaction is committed, before the next one begins.
     fn set_flag(&mut self, session: &SessionId, flag: MailFlag);
 }

@@ -1,4 +1,4 @@
-//! Tests of the rules of messages, one by one.
+//! Tests of the rules of messages and of their quoting.
 
 use proptest::prelude::*;
 
@@ -114,7 +114,7 @@ fn a_turn_is_interrupted_only_for_what_is_fresh_and_kept_going_only_for_what_mat
     assert_eq!(numbers(&plan(letters(), DeliveryPoint::Start).hand), [1, 2, 4, 3]);
     assert_eq!(numbers(&plan(letters(), DeliveryPoint::BeforeTool).hand), [0; 0]);
     assert_eq!(numbers(&plan(letters(), DeliveryPoint::End { may_go_on: false }).hand), [0; 0]);
-    // The stale one waits for the beginning of a turn, and the flag says so.
+    // The stale letter waits for the beginning of a turn, and the flag says so.
     let tool = plan(letters(), DeliveryPoint::AfterTool);
     assert_eq!(rules::flag_after(&tool, 3, NOW), MailFlag { new: false, later: true, handed: true });
 }
@@ -129,7 +129,7 @@ fn what_was_shown_is_read_when_the_model_has_answered_and_what_was_cut_short_is_
     let next = plan(letters(), DeliveryPoint::BeforeTool);
     assert_eq!((next.read.as_slice(), numbers(&next.hand)), (&[id(1)][..], vec![]));
     assert_eq!(rules::flag_after(&next, 0, NOW), MailFlag { new: true, later: true, handed: true });
-    // A tool of the same answer proves nothing.
+    // A tool call of the same answer proves nothing.
     let mut just_now = handed(info(1, "shown"), 1);
     just_now.delivered_at = Some(NOW.minus(20));
     assert!(plan(vec![just_now], DeliveryPoint::BeforeTool).pending);
@@ -153,7 +153,7 @@ fn an_idle_session_is_woken_for_what_asks_something_of_it() {
     assert!(!wakes(Info, Priority::Low) && !wakes(Ack, Priority::Urgent) && !wakes(Claim, Priority::High));
     assert!(!rules::is_worth_waking(Question, Priority::Normal, 2));
     assert!(rules::is_worth_waking(Question, Priority::High, 2));
-    // What Consort itself has to say waits.
+    // A remark of Consort itself waits.
     let mut remark = info(1, "Raven is also about cookies");
     assert!(rules::is_letter_worth_waking(&remark));
     remark.message.sent.from.who = Actor::Consort;
@@ -176,10 +176,10 @@ fn marks_that_clis_wrap_around_hooks_are_disarmed_and_code_is_not() {
     assert!(quoted.contains(line), "{quoted}");
 }
 
-// The list that everything is tested with that a model reads.
+// Hostile pieces of text, with which all text for models is tested.
 const HOSTILE: &[&str] = &include!("../../../testkit/src/hostile.in");
 
-/// Anything, and what is likely to hurt.
+/// Generates texts of arbitrary and of hostile pieces.
 fn nasty() -> impl Strategy<Value = String> {
     let piece = prop_oneof![proptest::sample::select(HOSTILE).prop_map(str::to_owned), ".{0,20}"];
     proptest::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
@@ -188,8 +188,8 @@ fn nasty() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
-    /// Whatever is in a text, each of its lines is marked, nothing in it can
-    /// move a cursor, and it cannot be taken for a header or an end.
+    /// Whatever a text contains, each of its lines is marked, nothing in it can move a cursor, and no line
+    /// can be taken for a header or an end.
     #[test]
     fn a_text_cannot_be_anything_but_quoted(texts in proptest::collection::vec(nasty(), 1..6)) {
         let letters: Vec<Letter> = texts.iter().zip(1..).map(|(text, number)| info(number, text)).collect();
@@ -210,8 +210,8 @@ proptest! {
         prop_assert_eq!(headers, shown);
     }
 
-    /// A batch keeps to its budget, begins with the first and leaves out only
-    /// from the end; what it leaves out it counts.
+    /// A batch keeps to its budget, begins with the first letter, leaves letters out only at the end, and
+    /// says how many.
     #[test]
     fn a_batch_keeps_to_its_budget(lengths in proptest::collection::vec(0usize..4_000, 1..30), budget in 1_000usize..9_000) {
         let text = |length: &usize| format!("x{}", "é\n".repeat(length / 3));
@@ -223,7 +223,7 @@ proptest! {
         prop_assert_eq!(quoted.contains(&format!("[consort] {left} more: `consort inbox`")), left > 0);
     }
 
-    /// Every letter goes exactly one way, and the flag never says too little.
+    /// Every letter is in exactly one part of the plan, and the flag never says too little.
     #[test]
     fn nothing_falls_between(
         facts in proptest::collection::vec((0usize..8, 0usize..4, 0i64..2_000_000, 0u32..5), 0..20),

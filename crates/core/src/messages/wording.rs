@@ -1,11 +1,12 @@
-//! The texts that frame messages for a model: whose words follow, whether they may be
-//! followed, and how to reply. The quoting itself is in `quote.rs`.
+//! Words the lines around quoted messages for a model: a heading that says whose words follow and how far to
+//! trust them, and instructions to reply. The quoting itself is in `quote.rs`.
 
 use super::Letter;
 use crate::journal::Actor;
 use crate::text;
 
-/// Whose words follow. **Only those of the user may be followed like a prompt.**
+/// Words the heading that says whose messages follow. **Only the user's messages may be treated like a
+/// prompt.**
 pub(super) fn heading(letters: &[&Letter]) -> String {
     let by_user = letters.iter().filter(|letter| letter.message.sent.from.who == Actor::Person).count();
     let count = text::count(letters.len(), "message");
@@ -25,20 +26,20 @@ pub(super) fn heading(letters: &[&Letter]) -> String {
     format!("[consort] {heading}\n")
 }
 
-/// How to reply to a message; with several, its number is the first one's. A shell takes
-/// backticks in double quotes for commands, so it shows single ones.
+/// Words the instructions to reply: with the number of the only message, or a placeholder for one of several.
+/// They show single quotes, because a shell runs backticks in double quotes as commands.
 pub(super) fn reply(first: &str, is_one: bool) -> String {
     let number = if is_one { first } else { "<number>" };
     format!("[consort] Reply: consort reply {number} '…' (code: - <<'EOF')\n")
 }
 
-/// There is more than what fits.
+/// Words the line that says how many letters did not fit.
 pub(super) fn more(count: usize, is_more: bool) -> String {
     let over = if is_more { "over " } else { "" };
     format!("[consort] {over}{count} more: `consort inbox`\n")
 }
 
-/// A text was cut.
+/// Words the line that says that a text was cut.
 pub(super) fn cut(number: &str) -> String {
     format!("[consort] cut: `consort inbox --thread {number}` has all of it\n")
 }

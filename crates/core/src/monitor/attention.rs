@@ -1,29 +1,29 @@
-//! What needs the person, or who opened an agent: which panes, why, and what can be done. Pure.
+//! Decides whether a pane needs the person or its opener, for what reason, and with which remedies. Pure.
 
 use serde::Serialize;
 
 use super::PaneState;
 use super::TurnState;
 
-/// Why an agent needs somebody.
+/// The reason an agent needs somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attention {
-    /// It asks something, by a dialog of this kind.
+    /// This variant and the five below mirror the [`PaneState`] of the same name.
     Permission,
     Question,
     Plan,
     Dialog,
     Limit,
     Error,
-    /// It seems to have stalled, and nothing that was done about it has helped.
+    /// The agent seems to have stalled, and no attempt to get it going has helped.
     Stalled,
-    /// Its first prompt was not seen to arrive.
+    /// The agent's first prompt was not seen to arrive.
     Unconfirmed,
 }
 
 impl Attention {
-    /// By what a pane shows, and what was last recorded of it.
+    /// Returns the reason, from the state that a pane shows and the state last recorded for it.
     pub fn of(state: PaneState, recorded: Option<TurnState>) -> Option<Self> {
         match state {
             PaneState::Permission => Some(Self::Permission),
@@ -46,7 +46,7 @@ impl Attention {
         }
     }
 
-    /// Its name in words.
+    /// Returns the reason as one word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Permission => "permission",
@@ -60,7 +60,7 @@ impl Attention {
         }
     }
 
-    /// What can be done about it besides what it asks itself.
+    /// Lists the remedies beside answering the dialog; a dialog has no others.
     pub fn remedies(self) -> &'static [Remedy] {
         match self {
             Self::Permission | Self::Question | Self::Plan | Self::Dialog => &[],
@@ -69,23 +69,23 @@ impl Attention {
     }
 }
 
-/// What can be done about an agent that does not go on.
+/// An action that people can take for an agent that does not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// Type a word, or its first prompt again.
+    /// Type a word into its terminal, or its first prompt again.
     Nudge,
-    /// Leave it, and do not ask again until something has changed.
+    /// Leave the agent alone, and do not ask again until something has changed.
     Wait,
-    /// End it.
+    /// End the agent.
     Close,
-    /// Show its terminal.
+    /// Show the agent's terminal to the person.
     TakeOver,
 }
 
 impl Remedy {
     pub const ALL: [Self; 4] = [Self::Nudge, Self::Wait, Self::Close, Self::TakeOver];
 
-    /// Its name on the command line.
+    /// Returns the remedy's name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Nudge => "nudge",
@@ -95,7 +95,7 @@ impl Remedy {
         }
     }
 
-    /// The one that a word means.
+    /// Finds the remedy that a word names; `take-over` and `take over` are the same.
     pub fn named(word: &str) -> Option<Self> {
         let word = word.trim().to_lowercase().replace('-', " ");
         Self::ALL.into_iter().find(|one| one.as_str() == word)

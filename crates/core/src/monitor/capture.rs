@@ -1,74 +1,74 @@
-//! One look at a pane: its lines without escapes and frames, and which of them are dim.
+//! Parses the captured text of a pane into lines without escapes and frames, and notes which text is dim.
 
 use std::time::Duration;
 
 use super::PaneExit;
 
-/// What frames and boxes are drawn with, at the edges of a line.
+/// Characters that draw frames and boxes at the edges of a line.
 const FRAME: &[char] = &['│', '┃', '║', '╭', '╮', '╰', '╯', '╹', '╻', ' ', '\t', '\u{a0}'];
 
-/// A line of nothing else is a rule.
+/// Characters that draw a rule: a line of nothing else is one.
 const RULE: &[char] = &['─', '━', '▔', '╌', '▄', '▀', '═', '▁', '▂'];
 
-/// One line of a pane.
+/// One line of a pane that has text on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Without frame and spaces around it.
+    /// The text of the line, without the frame and spaces around it.
     pub(super) text: String,
-    /// The same without what is dim: placeholders and suggestions are.
+    /// The text without its dim parts, which are placeholders and suggestions.
     pub(super) bright: String,
-    /// Whether something empty or a rule is above it.
+    /// Whether the row above is empty or a rule, or there is none.
     pub(super) is_apart: bool,
-    /// Whether it stands beside a bar.
+    /// Whether the line begins with a bar (`┃`).
     pub(super) has_bar: bool,
-    /// Whether its text has another background than that bar: so menus show what is selected.
+    /// Whether the text has another background than that bar, as menus show the selected entry.
     pub(super) is_lit: bool,
 }
 
-/// A line as it is on the screen, the empty ones included.
+/// A row of the screen, which may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
-    /// Without frame and spaces around it.
+    /// The text of the row, without the frame and spaces around it.
     pub(super) text: String,
-    /// The same without what is dim.
+    /// The text without its dim parts.
     pub(super) bright: String,
-    /// Whether it is a rule across the screen, with or without words in it.
+    /// Whether the row is a rule across the screen, with or without words in it.
     pub(super) is_rule: bool,
-    /// Whether it stands beside a bar.
+    /// Whether the row begins with a bar (`┃`).
     pub(super) has_bar: bool,
-    /// Whether its text has another background than that bar.
+    /// Whether the text has another background than that bar.
     pub(super) is_lit: bool,
 }
 
-/// How text is shown.
+/// The terminal style that applies to the next character.
 #[derive(Clone, Default)]
 struct Style {
     is_dim: bool,
-    /// In the codes of the escape that set it; none is the terminal's own.
+    /// The background, as the codes of the escape that set it; `None` is the terminal's default.
     background: Option<String>,
 }
 
-/// How long a rule is at least.
+/// Least number of drawn characters in a rule.
 const RULE_LENGTH: usize = 10;
 
-/// One look at a pane.
+/// The contents of a pane at one moment, parsed, with what the multiplexer says of it.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    /// All lines.
+    /// All rows of the screen, top to bottom.
     pub(super) rows: Vec<Row>,
-    /// Lines with something on them, top to bottom.
+    /// The rows that have text on them, top to bottom.
     pub(super) lines: Vec<Line>,
     pub(super) title: String,
-    /// The program in the foreground, where that is known.
+    /// The program in the foreground, if known.
     pub(super) command: Option<String>,
-    /// How long the pane has looked like this; a saved capture counts as lasting.
+    /// The time that the pane has looked like this; `None` (a saved capture) satisfies every rule's `held`.
     pub(super) held: Option<Duration>,
-    /// That its program has ended, and how, where the multiplexer says so.
+    /// `Some` if the multiplexer says that the program has ended; inside, its exit if that is known.
     pub(super) ended: Option<Option<PaneExit>>,
 }
 
 impl Capture {
-    /// From the text of a pane, with or without escapes.
+    /// Parses the text of a pane, with or without escapes.
     pub fn new(text: &str) -> Self {
         let rows = rows(text);
         let lines = lines(&rows);
@@ -83,7 +83,7 @@ impl Capture {
         Self { command: Some(command.to_owned()), ..self }
     }
 
-    /// What the multiplexer says of the program's end.
+    /// Adds what the multiplexer says about the program's end.
     pub fn with_exit(self, is_dead: bool, exit: Option<PaneExit>) -> Self {
         Self { ended: is_dead.then_some(exit), ..self }
     }
@@ -93,7 +93,7 @@ impl Capture {
     }
 }
 
-/// The lines with something on them.
+/// Returns the rows that have text on them, rules left out.
 fn lines(rows: &[Row]) -> Vec<Line> {
     let (mut lines, mut is_apart) = (Vec::new(), true);
     for row in rows {
@@ -108,12 +108,12 @@ fn lines(rows: &[Row]) -> Vec<Line> {
     lines
 }
 
-/// What a screen shows, without escapes.
+/// Returns the text of a screen without escapes.
 pub fn plain_text(screen: &str) -> String {
     plain_lines(screen).map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// The lines of a text without escapes.
+/// Iterates over the lines of a text without their escapes.
 pub(super) fn plain_lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(|line| {
         let (mut plain, mut rest) = (String::with_capacity(line.len()), line);
@@ -161,7 +161,7 @@ fn rows(text: &str) -> Vec<Row> {
     rows
 }
 
-/// How long the escape sequence is that a text begins with.
+/// Returns the length of the escape sequence that a text begins with.
 fn escape_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let end = match bytes.get(1) {
@@ -178,8 +178,8 @@ fn escape_len(text: &str) -> usize {
 }
 
 impl Style {
-    /// Takes in the codes of an escape. Dim is what is faint, or in one of the greys that CLIs
-    /// use for what is not typed.
+    /// Applies the codes of an escape. Dim is faint text, and text in one of the greys that CLIs use for
+    /// placeholders and suggestions.
     fn change(&mut self, codes: &str) {
         let mut codes = codes.split([';', ':']);
         while let Some(code) = codes.next() {

@@ -1,4 +1,4 @@
-//! Pure rule that says what one look at a pane means.
+//! Matches a capture of a pane against the rules of its CLI, and says which state the agent is in. Pure.
 
 use super::Capture;
 use super::PaneExit;
@@ -11,24 +11,24 @@ use super::capture::Line;
 use super::details;
 use super::signature::ComposerRule;
 
-/// How many lines from the bottom count as the screen: what is above is history.
+/// Number of lines from the bottom that count as the screen: the lines above are history.
 const SCREEN: usize = 25;
 
-/// The composer is within so many lines of the bottom.
+/// The composer is at most this many lines from the bottom.
 const COMPOSER: usize = 6;
 
-/// Without marked prompts, so many lines from the bottom count as the turn.
+/// Number of lines from the bottom that count as the turn, for a CLI that does not mark prompts.
 const TURN: usize = 8;
 
-/// What runs in a pane when its agent has ended.
+/// Names of shells: one in the foreground means that the agent has ended.
 const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "fish", "dash", "ksh", "ash"];
 
-/// A pane that tmux keeps after its program has ended says this last.
+/// Beginning of the last line that tmux writes into a pane it keeps after the program has ended.
 const KEPT: &str = "Pane is dead (";
 
 const ENDED_SOMEHOW: &str = "its program has ended, nobody knows how";
 
-/// The parts of a screen that rules ask about.
+/// The parts of a screen that rules can match.
 pub(super) struct Areas<'a> {
     pub(super) screen: &'a [Line],
     footer: &'a [Line],
@@ -39,12 +39,12 @@ pub(super) struct Areas<'a> {
     pub(super) composer: Option<&'a Line>,
 }
 
-/// What a look at a pane means.
+/// Works out the state of the agent in a pane from a capture.
 pub fn classify(capture: &Capture, signature: &Signature) -> PaneReading {
     if let Some((state, rule)) = ended(capture) {
         let lines = capture.lines.last().map(|line| line.text.clone()).into_iter().collect();
         let resume = details::resume(&capture.lines, signature);
-        // tmux does not always know how it ended; one that ended by itself says how to go on.
+        // tmux does not always know how a program ended; a CLI that ends by itself prints its resume command.
         let is_cut_short = rule == ENDED_SOMEHOW && resume.is_none();
         let state = if is_cut_short { PaneState::Dead } else { state };
         return PaneReading { resume, ..reading(state, rule, lines) };
@@ -72,12 +72,12 @@ fn reading(state: PaneState, rule: &str, lines: Vec<String>) -> PaneReading {
     PaneReading { state, rule: rule.to_owned(), lines, question, options, attempt, resets, resume }
 }
 
-/// Whether a program in the foreground is a shell.
+/// Tells whether the name of a program is that of a shell.
 pub fn is_shell(command: &str) -> bool {
     SHELLS.contains(&command.trim_start_matches('-'))
 }
 
-/// Whether the agent has ended.
+/// Returns the state and the rule's name if the agent has ended.
 fn ended(capture: &Capture) -> Option<(PaneState, &'static str)> {
     match capture.ended {
         Some(Some(PaneExit::Signal(_))) => return Some((PaneState::Dead, "its program was ended")),
@@ -98,7 +98,7 @@ impl<'a> Areas<'a> {
         let last = |count: usize| &lines[lines.len().saturating_sub(count)..];
         let is_prompt = |line: &Line| {
             let typed = signature.prompt.iter().find_map(|prompt| line.text.strip_prefix(prompt.as_str()));
-            // A cursor in a menu may look the same.
+            // The cursor in a menu may look like the prompt.
             typed.is_some_and(|typed| {
                 typed.is_empty() || typed.starts_with(' ') && details::numbered(typed.trim_start()).is_none()
             })
@@ -124,7 +124,7 @@ impl<'a> Areas<'a> {
     }
 }
 
-/// The lines that a rule goes by, if it holds.
+/// Returns the lines that a rule matched, if all of the rule holds.
 fn seen(rule: &Rule, areas: &Areas<'_>, capture: &Capture, signature: &Signature) -> Option<Vec<String>> {
     if !has_composer(rule.composer, areas.composer, signature) {
         return None;

@@ -1,18 +1,18 @@
-//! What an agent's hooks say and what its screen shows, put together. Pure.
+//! Combines the status that an agent's hooks report with the state that its screen shows. Pure.
 //!
-//! Where hooks are connected their word counts; the screen overrides it only for what has no
-//! hook: an interrupted turn, a dialog, a limit, an error, an end.
+//! If hooks are connected, they decide; the screen overrides them only for events that have no hook: an
+//! interrupted turn, a dialog, a limit, an error, an exit.
 
 use std::time::Duration;
 
 use super::PaneState;
 use crate::presence::Status;
 
-/// How long the screen must contradict the hooks before it is believed about a turn.
+/// Time that the screen must contradict the hooks before the screen is believed about a turn.
 const CONTRADICTS: Duration = Duration::from_secs(2);
 
-/// The state of a pane: `heard` is what its hooks said last, `seen` what its screen shows, for
-/// so long.
+/// Returns the state of a pane: `heard` is what its hooks said last, `seen` what its screen has shown for
+/// the time `held`.
 pub fn combine(heard: Option<Status>, seen: PaneState, held: Duration) -> PaneState {
     let is_idle = |state: PaneState| {
         matches!(
@@ -22,7 +22,7 @@ pub fn combine(heard: Option<Status>, seen: PaneState, held: Duration) -> PaneSt
     };
     match (heard, seen) {
         (None, seen) => seen,
-        // No hook tells of these.
+        // No hook reports these.
         (
             _,
             PaneState::Exited | PaneState::Dead | PaneState::Limit | PaneState::Error | PaneState::Retrying,
@@ -31,7 +31,7 @@ pub fn combine(heard: Option<Status>, seen: PaneState, held: Duration) -> PaneSt
         (Some(Status::Working), seen) if is_idle(seen) && held >= CONTRADICTS => seen,
         (Some(Status::Working), _) => PaneState::Working,
         (Some(Status::Waiting), PaneState::Unknown | PaneState::Starting) => PaneState::Permission,
-        // It was answered: nothing works behind a dialog.
+        // The dialog was answered: an agent does not work while it shows one.
         (Some(Status::Waiting), PaneState::Working) => PaneState::Working,
         (Some(Status::Waiting), seen) if held >= CONTRADICTS => seen,
         (Some(Status::Waiting), _) => PaneState::Permission,

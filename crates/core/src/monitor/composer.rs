@@ -1,35 +1,35 @@
-//! What stands in a composer: nothing, our text, or anything else. Pure.
+//! Finds the composer on a screen, and tells whether it is empty, holds our text, or another text. Pure.
 
 use super::capture::Row;
 use super::signature::ComposerShape;
 use super::signature::Signature;
 
-/// A text of so many lines may be shown only in part.
+/// From this many lines on, a composer may show only part of a text.
 const LONG: usize = 5;
 
-/// What CLIs show in the place of a long paste.
+/// Beginnings of the marks that CLIs show in place of a long paste.
 const PASTED: [&str; 4] = ["[Pasted ", "[pasted ", "[paste ", "[Paste "];
 
-/// What is typed into a composer, without placeholders and suggestions.
+/// The text typed into a composer, without placeholders and suggestions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Composer {
     text: String,
     lines: usize,
-    /// What it shows dimly while nothing is typed.
+    /// The dim text that the composer shows while nothing is typed.
     hint: String,
 }
 
-/// What a composer holds, as seen by who wants to type.
+/// The contents of a composer, compared with the text that we want to type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     Nothing,
-    /// Exactly the text that is meant, or what stands for it.
+    /// Exactly our text, or the mark that the CLI shows in its place.
     Ours,
     Other,
 }
 
 impl Composer {
-    /// The composer that these rows end with, if there is one.
+    /// Finds the composer at the end of these rows, if there is one.
     pub(super) fn find(rows: &[Row], signature: &Signature) -> Option<Self> {
         if signature.unknown_version.is_some() {
             return None;
@@ -57,15 +57,15 @@ impl Composer {
         Some(Self { lines: typed.len(), text: typed.join("\n"), hint })
     }
 
-    /// What it suggests to say next. What begins with a mark may be a command of the CLI's, or of
-    /// the shell: that is for the person to say.
+    /// Returns the prompt that the CLI suggests. Text that begins with a mark is left out: it may be
+    /// a command of the CLI or of the shell, which only the person may enter.
     pub fn suggestion(&self) -> Option<&str> {
         Some(self.hint.as_str()).filter(|hint| hint.starts_with(char::is_alphanumeric))
     }
 
-    /// What it holds, for who wants to type `text`.
+    /// Compares the contents of the composer with `text`.
     pub fn holds(&self, text: &str) -> Holds {
-        // A composer breaks lines where it likes.
+        // A composer wraps lines at its own width, so white space is not compared.
         let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
         let (held, ours) = (bare(&self.text), bare(text));
         if held.is_empty() {
@@ -77,17 +77,17 @@ impl Composer {
         }
     }
 
-    /// The last line that is typed, as it is shown.
+    /// Returns the last line of the typed text, as shown.
     pub(super) fn last_line(&self) -> &str {
         self.text.lines().last().unwrap_or_default()
     }
 
-    /// Whether nothing is typed.
+    /// Tells whether nothing is typed.
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty()
     }
 
-    /// Whether all that it shows is one mark that stands for a paste.
+    /// Tells whether the composer shows only one mark that stands for a long paste.
     fn is_mark(&self) -> bool {
         let text = self.text.trim();
         let is_one = text.matches('[').count() == 1 && text.ends_with(']');
@@ -95,14 +95,14 @@ impl Composer {
     }
 }
 
-/// Between the last two rules.
+/// Returns the rows between the last two rules.
 fn between_rules(rows: &[Row]) -> Option<&[Row]> {
     let end = rows.iter().rposition(|row| row.is_rule)?;
     let start = rows[..end].iter().rposition(|row| row.is_rule)?;
     Some(&rows[start + 1..end])
 }
 
-/// Beside the last bar, without the line that names the model.
+/// Returns the rows beside the last bar, without the line that names the model.
 fn in_box(rows: &[Row]) -> Option<&[Row]> {
     let end = rows.iter().rposition(|row| row.has_bar)?;
     let start = rows[..end].iter().rposition(|row| !row.has_bar).map_or(0, |at| at + 1);
@@ -111,7 +111,7 @@ fn in_box(rows: &[Row]) -> Option<&[Row]> {
     Some(&inside[..last])
 }
 
-/// From the last prompt to the next empty line.
+/// Returns the rows from the last prompt to the next empty row.
 fn after_prompt<'a>(rows: &'a [Row], signature: &Signature) -> Option<&'a [Row]> {
     let is_prompt = |row: &Row| signature.prompt.iter().any(|prompt| row.text.starts_with(prompt.as_str()));
     let start = rows.iter().rposition(is_prompt)?;

@@ -1,10 +1,10 @@
-//! Types a text into a composer and submits it, looking before and after each step.
+//! Types a text into an agent's composer and submits it, checking the screen before and after each step.
 //!
-//! Enter is pressed by the multiplexer itself, if it sees the end of our text; so only what is
-//! typed and not yet shown stays a race, of milliseconds. What can be seen is looked at. A screen may be caught while it is drawn, so what ends a delivery
-//! must be seen several times in a row. **Enter is never pressed on a composer that holds
-//! anything but our text, nor while a dialog is up; and nothing counts as delivered that was not
-//! seen to leave the composer.**
+//! The multiplexer itself presses Enter when it sees the end of our text; so only keys that were typed but
+//! not yet drawn remain a race, of milliseconds. A screen may be captured while it is being drawn, so
+//! a result that ends a delivery must be seen several times in a row. **Enter is never pressed on a
+//! composer that holds anything but our text, nor while a dialog is up; and a text counts as delivered only
+//! if it was seen to leave the composer.**
 
 use std::time::Duration;
 
@@ -23,39 +23,39 @@ use super::Signature;
 use super::TerminalError;
 use crate::Timestamp;
 
-/// How long a pane must have been ready.
+/// Time that a pane must stay ready before a text is typed.
 const READY: Duration = Duration::from_secs(1);
 
-/// How long nobody must have pressed a key. Clients tell to the second, so one more.
+/// Time since the last key press before we type. Clients report it to the second, so this is one second more.
 const QUIET: i64 = 4 * Timestamp::SECOND;
 
-/// What may pass between the last look and the paste.
+/// Longest time between the last look and the paste or Enter, in milliseconds.
 const MOMENT: i64 = 20;
 
-/// How often the text is pasted, and Enter pressed.
+/// Number of attempts to paste the text, and to press Enter.
 const TRIES: u32 = 3;
 
-/// How often is looked for the text, and how long between looks.
+/// Number of looks for the text, and the pause between them.
 const LOOKS: u32 = 50;
 const BEAT: Duration = Duration::from_millis(100);
 
-/// How many looks in a row must agree.
+/// Number of looks in a row that must agree.
 const AGREE: u32 = 3;
 
-/// What came of typing.
+/// The result of typing a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
-    /// It was seen to leave the composer, or to set the agent to work.
+    /// The text was seen to leave the composer, or the agent was seen to begin work.
     Delivered,
-    /// It was not submitted.
+    /// The text was not submitted.
     Refused(Refusal),
-    /// It stood in the composer, and what became of it was not seen.
+    /// The text was in the composer, and it was not seen whether it was submitted.
     Unknown,
 }
 
 impl Delivery {
-    /// In words, after the name of an agent.
+    /// Returns the result in words that follow the name of an agent.
     pub fn told(&self) -> String {
         match self {
             Self::Delivered => "has it".into(),
@@ -65,36 +65,36 @@ impl Delivery {
     }
 }
 
-/// Why a text was not submitted.
+/// The reason a text was not submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
-    /// Nobody knows what its screen means.
+    /// No rule matches the screen, or no composer is found on it.
     NotUnderstood,
-    /// Its program has ended.
+    /// The agent's program has ended.
     Ended,
-    /// Another program than the agent has the pane.
+    /// A program other than the agent is in the foreground.
     NotTheAgent,
-    /// The person scrolls in it.
+    /// The person scrolls in the pane.
     InMode,
-    /// It works, or something it started does.
+    /// The agent works, or something it started does.
     Busy,
-    /// It asks something.
+    /// The agent shows a dialog.
     Dialog,
     /// A key was pressed a moment ago.
     SomebodyTypes,
-    /// Something is typed and not sent.
+    /// The composer holds text that was not sent.
     Draft,
-    /// Somebody has typed into our text, which stands in the composer still.
+    /// Somebody has typed into our text, which is still in the composer.
     Mixed,
-    /// What was pasted was never shown.
+    /// The pasted text was never shown.
     NotShown,
-    /// It was shown, and Enter did nothing.
+    /// The text was shown, but Enter had no effect.
     NotTaken,
 }
 
 impl Refusal {
-    /// In words, after the name of an agent.
+    /// Returns the reason in words that follow the name of an agent.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotUnderstood => "shows a screen that is not understood",
@@ -111,37 +111,37 @@ impl Refusal {
         }
     }
 
-    /// Whether a screen that is caught while it is drawn may look like this.
+    /// Tells whether a half-drawn screen may look like this.
     fn may_be_torn(self) -> bool {
         matches!(self, Self::NotUnderstood | Self::Draft)
     }
 
-    /// Whether it is worth another try before long.
+    /// Tells whether the reason is likely to pass, so that another try soon is worth it.
     pub fn passes(self) -> bool {
         matches!(self, Self::InMode | Self::Busy | Self::Dialog | Self::SomebodyTypes | Self::Draft)
     }
 }
 
-/// What is typed for: it says in which states that may be done.
+/// The purpose of a typed text, which decides in which states the text may be typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A message or a prompt, for an agent that waits for one.
+    /// A message or a prompt to an agent that waits for one.
     Prompt,
-    /// A word to an agent that seems to have stalled: it is at work, and queues the text.
+    /// A word to an agent that seems to have stalled: its CLI is at work, and queues the text.
     Nudge,
-    /// A word to go on, for an agent that stands at an error, or at a limit which has ended.
+    /// A word to go on, to an agent that stopped at an error, or at a limit which has ended.
     Continue,
 }
 
 impl Purpose {
-    /// Whether a dialog is up. Only a limit that asks nothing is none, for who wants to go on.
+    /// Tells whether a dialog forbids typing. A limit without a menu does not forbid [`Self::Continue`].
     fn is_kept_out(self, reading: &PaneReading) -> bool {
         let is_banner = reading.state == PaneState::Limit && reading.options.is_empty();
         reading.state.has_menu() && !(is_banner && self == Self::Continue)
     }
 }
 
-/// Whether something may be typed, by a look at the pane.
+/// Decides from a look at the pane whether a text may be typed.
 pub fn may_type(look: &PaneLook, now: Timestamp, is_agent: bool, purpose: Purpose) -> Result<(), Refusal> {
     let facts = &look.facts;
     let is_ended = facts.is_dead || matches!(look.reading.state, PaneState::Exited | PaneState::Dead);
@@ -173,7 +173,7 @@ pub fn may_type(look: &PaneLook, now: Timestamp, is_agent: bool, purpose: Purpos
     }
 }
 
-/// A pane that is typed into.
+/// A delivery to one pane.
 pub struct Typing<'a> {
     pub writer: &'a dyn PaneWriter,
     pub pane: &'a PaneAddress,
@@ -186,7 +186,7 @@ pub struct Typing<'a> {
 impl Typing<'_> {
     /// Types a text and submits it.
     pub fn deliver(&self, text: &str) -> Result<Delivery, TerminalError> {
-        // One that stays ready, and not one that passes through it.
+        // The pane must stay ready: a state that it only passes through does not count.
         if let Err(refusal) = self.may_begin(|| Ok(()))? {
             return Ok(Delivery::Refused(refusal));
         }
@@ -211,7 +211,7 @@ impl Typing<'_> {
         PaneLook::take(self.writer, self.pane, self.signature, Duration::MAX)
     }
 
-    /// Does something within a moment of a look that allows it.
+    /// Runs `begin` if a look allows typing, and no later than [`MOMENT`] after that look.
     fn may_begin(
         &self,
         begin: impl Fn() -> Result<(), TerminalError>,
@@ -222,7 +222,7 @@ impl Typing<'_> {
             let looked_at = self.writer.now();
             let checked = may_type(&look, looked_at, (self.is_agent)(&look.facts), self.purpose);
             let refusal = match checked {
-                // Looking at processes takes time on a busy machine.
+                // `is_agent` looks at processes, which takes time on a busy machine: look again.
                 Ok(()) if self.writer.now().since(looked_at) > MOMENT => None,
                 Ok(()) => return begin().map(Ok),
                 Err(refusal) if !refusal.may_be_torn() => return Ok(Err(refusal)),
@@ -239,7 +239,7 @@ impl Typing<'_> {
         Ok(Err(Refusal::Busy))
     }
 
-    /// Waits until the composer shows our text and nothing else.
+    /// Waits until the composer shows only our text.
     fn wait_shown(&self, text: &str) -> Result<Result<(), Refusal>, TerminalError> {
         let mut others = 0;
         for _ in 0..LOOKS {
@@ -250,7 +250,7 @@ impl Typing<'_> {
             }
             match look.composer.as_ref().map(|composer| composer.holds(text)) {
                 Some(Holds::Ours) => return Ok(Ok(())),
-                // It may be caught while it is drawn.
+                // The screen may be half drawn.
                 Some(Holds::Other) => others += 1,
                 Some(Holds::Nothing) | None => others = 0,
             }
@@ -261,15 +261,15 @@ impl Typing<'_> {
         Ok(Err(if others > 0 { Refusal::Mixed } else { Refusal::NotShown }))
     }
 
-    /// Presses Enter on our text, and sees it gone.
+    /// Presses Enter on our text, and waits until the text is gone.
     fn submit(&self, text: &str) -> Result<Delivery, TerminalError> {
         for attempt in 0..TRIES {
             match self.enter(text)? {
                 Entered::Pressed => {}
                 Entered::Emptied if attempt > 0 => return Ok(Delivery::Delivered),
-                // Somebody else has submitted it, or removed it.
+                // Somebody else has submitted our text, or removed it.
                 Entered::Emptied | Entered::Unseen => return Ok(Delivery::Unknown),
-                // What is up now may have come of the Enter before.
+                // This dialog or state may be an effect of the previous Enter.
                 Entered::Refused(refusal) if attempt > 0 && refusal != Refusal::Mixed => {
                     return Ok(Delivery::Unknown);
                 }
@@ -283,7 +283,7 @@ impl Typing<'_> {
         Ok(if is_there { Delivery::Refused(Refusal::NotTaken) } else { Delivery::Unknown })
     }
 
-    /// Waits until Enter has shown an effect; nothing if our text stands there still.
+    /// Waits until Enter has shown an effect; returns `None` if our text is still in the composer.
     fn wait_taken(&self, text: &str, looks: u32) -> Result<Option<Delivery>, TerminalError> {
         let mut agreed = Agreed::default();
         for _ in 0..looks {
@@ -292,14 +292,14 @@ impl Typing<'_> {
             if look.facts.is_dead {
                 return Ok(Some(Delivery::Unknown));
             }
-            // One that was at work before says nothing by being at work.
+            // An agent that is nudged was at work before, so being at work proves nothing.
             let begins = self.purpose != Purpose::Nudge && look.reading.state == PaneState::Working;
             let seen = match look.composer.as_ref().map(|composer| composer.holds(text)) {
-                // Another view is being drawn, which says nothing.
+                // Another view is being drawn, which proves nothing.
                 None if !begins => continue,
                 Some(Holds::Nothing) => Some(Delivery::Delivered),
                 Some(Holds::Ours) | None => begins.then_some(Delivery::Delivered),
-                // The person types the next one already.
+                // The person already types the next prompt.
                 Some(Holds::Other) if begins => Some(Delivery::Delivered),
                 Some(Holds::Other) => Some(Delivery::Unknown),
             };
@@ -310,7 +310,7 @@ impl Typing<'_> {
         Ok(None)
     }
 
-    /// Presses Enter within a moment of a look that shows our text and nothing else.
+    /// Presses Enter no later than [`MOMENT`] after a look that shows only our text.
     fn enter(&self, text: &str) -> Result<Entered, TerminalError> {
         let (mut agreed, mut denied, mut is_unseen) = (Agreed::default(), 0, false);
         for _ in 0..LOOKS {
@@ -325,7 +325,7 @@ impl Typing<'_> {
             let composer = look.composer.as_ref();
             let seen = match composer.map(|composer| composer.holds(text)) {
                 Some(Holds::Ours) if self.writer.now().since(looked_at) > MOMENT => None,
-                // The multiplexer cannot tell what is dim, so it may deny what we see.
+                // The multiplexer cannot tell dim text apart, so it may miss the end of the text that we see.
                 Some(Holds::Ours) if denied >= AGREE => {
                     return self.writer.press(self.pane, Key::Enter).map(|()| Entered::Pressed);
                 }
@@ -358,18 +358,18 @@ impl Typing<'_> {
     }
 }
 
-/// What came of one Enter.
+/// The result of one attempt to press Enter.
 #[derive(Clone, PartialEq)]
 enum Entered {
     Pressed,
-    /// Our text is not there any more, and nothing else is.
+    /// The composer is empty: our text is gone.
     Emptied,
-    /// There is no composer to be seen.
+    /// No composer is visible.
     Unseen,
     Refused(Refusal),
 }
 
-/// What the last looks have shown in a row.
+/// A counter of equal results in a row.
 struct Agreed<T> {
     last: Option<T>,
     times: u32,
@@ -382,7 +382,7 @@ impl<T> Default for Agreed<T> {
 }
 
 impl<T: Clone + PartialEq> Agreed<T> {
-    /// Takes in what a look shows; given back once enough have shown the same.
+    /// Counts a look's result, and returns the result once [`AGREE`] looks in a row had it.
     fn on(&mut self, seen: Option<T>) -> Option<T> {
         self.times = if seen == self.last { self.times + 1 } else { 1 };
         self.last = seen;

@@ -1,4 +1,4 @@
-//! Typing into a terminal that is not there: a composer, dialogs and a person in between.
+//! Tests of typing into a simulated terminal with a composer, dialogs and a person who interferes.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use super::Typing;
 use super::may_type;
 use crate::Timestamp;
 
-/// What a program in a pane does.
+/// A simulated program in a pane.
 #[derive(Default)]
 struct Program {
     now: i64,
@@ -36,18 +36,18 @@ struct Program {
     is_working: bool,
     is_shell: bool,
     last_key: Option<i64>,
-    /// How many Enters and pastes it ignores.
+    /// The number of Enters that the program still ignores; `lost_pastes` is the number of pastes.
     deaf: usize,
     lost_pastes: usize,
-    /// What it shows is behind by so many looks.
+    /// The number of looks by which the screen lags behind.
     lag: usize,
     looks: usize,
-    /// At these looks its screen is caught while it is drawn.
+    /// The looks at which the screen is half drawn.
     torn: Vec<usize>,
-    /// At these it shows nothing at all.
+    /// The looks at which the screen is empty.
     blank: Vec<usize>,
     shown: Vec<String>,
-    /// When the person does what: types, or a dialog opens.
+    /// The times at which the person types or a dialog opens.
     events: Vec<(i64, Event)>,
     submitted: Vec<String>,
     answered: usize,
@@ -157,7 +157,7 @@ impl PaneWriter for Fake {
 
     fn enter_after(&self, pane: &PaneAddress, text: &str) -> Result<bool, TerminalError> {
         self.0.borrow_mut().now += 5;
-        // One whose screen lags behind shows our text still.
+        // A screen that lags behind still shows our text.
         let is_seen = self.0.borrow().lag > 0 || self.last_line().ends_with(text);
         if is_seen {
             self.press(pane, Key::Enter)?;
@@ -166,8 +166,8 @@ impl PaneWriter for Fake {
     }
 }
 
-/// A screen of which only a part was drawn: the composer's lower rule is missing, or all below its
-/// upper one, or all of it.
+/// Returns a half-drawn screen: the composer's lower rule is missing, or everything below its upper rule, or
+/// the whole composer.
 fn torn(screen: &str, how: usize) -> String {
     let lines: Vec<&str> = screen.lines().collect();
     let rule = "─".repeat(40);
@@ -176,7 +176,7 @@ fn torn(screen: &str, how: usize) -> String {
 }
 
 impl Fake {
-    /// What is shown at this moment.
+    /// Returns the composer's line at this moment.
     fn last_line(&self) -> String {
         let mut program = self.0.borrow_mut();
         program.happen();
@@ -235,7 +235,7 @@ fn a_ready_composer_takes_it_once() {
     assert_eq!((delivery, program.submitted), (Delivery::Delivered, vec![OURS.to_owned()]));
 }
 
-/// The first accident: the program has gone, and a shell would run the text.
+/// First accident: the program has ended, and a shell would run the text.
 #[test]
 fn nothing_is_typed_to_a_shell() {
     let (delivery, program) = deliver(Program { is_shell: true, ..Program::default() });
@@ -243,7 +243,7 @@ fn nothing_is_typed_to_a_shell() {
     assert_eq!((program.composer.as_str(), program.submitted.len()), ("", 0));
 }
 
-/// The second: Enter is ignored, and the next text would be appended.
+/// Second accident: Enter is ignored, and the next text would be appended.
 #[test]
 fn enter_is_pressed_again_on_our_text_alone() {
     let (delivery, program) = deliver(Program { deaf: 2, ..Program::default() });
@@ -253,7 +253,7 @@ fn enter_is_pressed_again_on_our_text_alone() {
     assert_eq!(program.composer, OURS);
 }
 
-/// The third: the paste comes too early and is lost.
+/// Third accident: the paste comes too early and is lost.
 #[test]
 fn a_lost_paste_is_pasted_again() {
     let (delivery, program) = deliver(Program { lost_pastes: 1, ..Program::default() });
@@ -262,7 +262,7 @@ fn a_lost_paste_is_pasted_again() {
     assert_eq!((delivery, program.submitted.len()), (Delivery::Refused(Refusal::NotShown), 0));
 }
 
-/// The fourth: a dialog is up, and Enter would answer it.
+/// Fourth accident: a dialog is up, and Enter would answer the dialog.
 #[test]
 fn a_dialog_is_never_answered() {
     let (delivery, program) = deliver(Program { has_dialog: true, ..Program::default() });
@@ -287,7 +287,7 @@ fn a_draft_a_busy_agent_and_a_person_at_the_keys_are_left_alone() {
     assert_eq!(delivery, Delivery::Delivered);
 }
 
-/// One that has stalled looks as if it worked; whatever else is up keeps out a nudge as well.
+/// A stalled agent looks as if it worked, so a nudge is typed; a dialog or a draft refuses a nudge as well.
 #[test]
 fn a_nudge_reaches_one_at_work_and_no_dialog() {
     let nudge = |program| deliver_for(Purpose::Nudge, program);
@@ -301,8 +301,7 @@ fn a_nudge_reaches_one_at_work_and_no_dialog() {
     assert_eq!(nudge(draft).0, Delivery::Refused(Refusal::Draft));
 }
 
-/// A limit is a state of its own: only who wants to go on after it types there, and not into
-/// a menu that asks what to do about it.
+/// At a limit, only a text to go on is typed, and only if no menu asks what to do about the limit.
 #[test]
 fn a_limit_without_a_menu_takes_a_word_to_go_on() {
     let look = |screen: &str| {
@@ -328,7 +327,7 @@ fn a_limit_without_a_menu_takes_a_word_to_go_on() {
     assert_eq!(may(&menu, Purpose::Continue), Err(Refusal::Dialog));
 }
 
-/// A screen is caught while it is drawn, at any look: that decides nothing.
+/// A half-drawn screen at any look does not change the result.
 #[test]
 fn a_torn_screen_changes_nothing() {
     let looks = deliver(Program::default()).1.looks;
@@ -344,7 +343,7 @@ fn a_torn_screen_changes_nothing() {
     }
 }
 
-/// One that changes to another view shows nothing for a while.
+/// A CLI that changes to another view shows an empty screen for a while.
 #[test]
 fn a_blank_screen_after_enter_is_waited_for() {
     let looks = deliver(Program::default()).1.looks;
@@ -355,7 +354,7 @@ fn a_blank_screen_after_enter_is_waited_for() {
     }
 }
 
-/// It asks something because of what it was told: nobody knows whether our Enter went to that.
+/// A dialog opens because of our text: nobody knows whether our Enter went to the dialog.
 #[test]
 fn a_dialog_that_follows_enter_is_no_refusal() {
     let looks = deliver(Program { deaf: 99, ..Program::default() }).1.now;
@@ -366,8 +365,8 @@ fn a_dialog_that_follows_enter_is_no_refusal() {
 }
 
 proptest! {
-    /// Whatever a person types and whenever a dialog opens, as far as it can be seen before:
-    /// each is exactly once or honestly not, no dialog is answered, and no draft is sent.
+    /// Whatever a person types and whenever a dialog opens, if it can be seen in time: the text is submitted
+    /// once or reported as not submitted, no dialog is answered, and no draft is sent.
     #[test]
     fn nothing_else_is_ever_submitted(
         at in 100_000i64..103_000, again in 100_000i64..106_000, dialog in 100_000i64..110_000,
@@ -376,8 +375,8 @@ proptest! {
     ) {
         let events = vec![(at, Event::Types("x")), (again, Event::Types("yz")), (dialog, Event::Dialog)];
         let (delivery, program) = deliver(Program { events, deaf, lost_pastes: lost, lag, torn, ..Program::default() });
-        // A screen that lags behind hides what happens for as long; Enter within that is the race
-        // that tmux does not let us close.
+        // A screen that lags behind hides events for as long; Enter within that time is a race that tmux does
+        // not let us close.
         if lag == 0 {
             prop_assert_eq!(program.answered, 0);
             prop_assert!(program.submitted.iter().all(|text| text == OURS), "{:?}", program.submitted);

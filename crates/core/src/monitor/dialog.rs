@@ -1,13 +1,14 @@
-//! The dialog that a screen shows, word by word: nobody allows what they have not seen. Pure.
+//! Extracts the text of a dialog from a screen word for word, so that nobody allows what they have not seen.
+//! Pure.
 
 use super::PaneReading;
 use super::capture::plain_lines;
 
-/// How many lines of it are shown; the pane itself has the rest.
+/// Most lines of a dialog that are shown; the pane itself has the rest.
 const SHOWN: usize = 40;
 
-/// What stands above the menu of a dialog, without its frame. What is inside it cannot pass for
-/// its edge: edges begin in the first column and have no gap, and what a dialog shows is indented.
+/// Returns the text above the menu of a dialog, without its frame. The contents of a dialog cannot pass for
+/// its edge: edges begin in the first column and have no gap, and contents are indented.
 pub fn dialog(screen: &str, reading: &PaneReading) -> String {
     let lines: Vec<String> = plain_lines(screen).map(|line| line.trim_end().to_owned()).collect();
     let is_option = |line: &String| is_entry(line, reading);
@@ -25,7 +26,7 @@ pub fn dialog(screen: &str, reading: &PaneReading) -> String {
     said.join("\n")
 }
 
-/// Whether a line is an entry of the menu: `❯ 1. Yes`. A command that contains such a word is none.
+/// Tells whether a line is an entry of the menu: `❯ 1. Yes`. A command that contains the same word is not.
 fn is_entry(line: &str, reading: &PaneReading) -> bool {
     let label = line.trim_matches(|c: char| !c.is_alphanumeric() && !".?!)'\"".contains(c));
     let numbered = label.split_once(". ").filter(|(number, _)| number.parse::<u8>().is_ok());
@@ -35,17 +36,17 @@ fn is_entry(line: &str, reading: &PaneReading) -> bool {
     reading.options.iter().any(|option| is_it(&option.label))
 }
 
-/// Whether a line is the edge of a dialog.
+/// Tells whether a line is the edge of a dialog.
 fn is_edge(line: &str) -> bool {
     line.chars().count() > 20 && line.chars().all(is_frame)
 }
 
-/// Whether a character only draws a frame.
+/// Tells whether a character only draws a frame.
 fn is_frame(c: char) -> bool {
     ('\u{2500}'..='\u{257f}').contains(&c)
 }
 
-/// Whether a line turns and counts by itself.
+/// Tells whether a line begins with a spinner.
 fn is_spinner(line: &str) -> bool {
     line.starts_with(|c: char| ('\u{2800}'..='\u{28ff}').contains(&c))
 }

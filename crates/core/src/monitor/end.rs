@@ -1,5 +1,5 @@
-//! Ends what runs in a pane: asks first, then ends the whole tree of processes, and sees it
-//! gone before the pane goes.
+//! Ends the processes of a pane: asks the agent first, then the rest of the process tree, then kills, and
+//! removes the pane last.
 
 use std::time::Duration;
 
@@ -11,36 +11,36 @@ use super::ProcessTrees;
 use super::TerminalError;
 use super::TreeProcess;
 
-/// How long a program has to end when it is asked.
+/// Time for a program to end after it was asked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long the kernel has to end what is forced to.
+/// Time for the processes of the tree to end after they were asked, and again after they were killed.
 const FORCED: Duration = Duration::from_secs(2);
 
 const BEAT: Duration = Duration::from_millis(50);
 
-/// How many of its last lines are kept.
+/// Number of the pane's last lines that are kept.
 const LAST_LINES: usize = 20;
 
-/// What came of ending a pane.
+/// The result of ending a pane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// What it showed last.
+    /// The last lines that the pane showed.
     pub last_lines: String,
-    /// Those that had to be forced.
+    /// The number of processes that had to be killed.
     pub forced: usize,
-    /// Those that live on, whatever was done.
+    /// The processes that are still alive.
     pub left: Vec<TreeProcess>,
 }
 
-/// Ends all that runs in a pane and removes it. `pid` is the process that it was opened with.
+/// Ends all processes of a pane and removes the pane. `pid` is the process that the pane was opened with.
 pub fn end_pane<T: PaneViewer + PaneKeeper + ProcessTrees>(
     terminal: &T,
     pane: &PaneAddress,
     pid: u32,
 ) -> Result<Ended, TerminalError> {
     let before = terminal.tree(pid);
-    // The agent ends what is its own, and says how it is resumed.
+    // The agent ends its own children, and prints its resume command.
     before.iter().take(1).for_each(|root| terminal.end(&root.process, Ending::Asked));
     let mut left = wait(terminal, before, PATIENCE);
     left.iter().for_each(|one| terminal.end(&one.process, Ending::Asked));
@@ -53,7 +53,7 @@ pub fn end_pane<T: PaneViewer + PaneKeeper + ProcessTrees>(
     Ok(Ended { last_lines, forced, left })
 }
 
-/// Waits until none of these lives, or for so long; those that do.
+/// Waits until none of these processes lives, or for the time `longest`; returns those that still live.
 fn wait<T: PaneViewer + ProcessTrees>(
     terminal: &T,
     mut left: Vec<TreeProcess>,

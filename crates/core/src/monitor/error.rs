@@ -1,5 +1,4 @@
-//! Errors of the monitor room: why a pane cannot be opened, found, answered or closed,
-//! with hints.
+//! Errors of the monitor room: the reasons a pane cannot be opened, found, answered or closed, with hints.
 
 use thiserror::Error;
 
@@ -10,7 +9,7 @@ use crate::explain::Kind;
 use crate::presence::NotAllowed;
 use crate::presence::PresenceError;
 
-/// Why something cannot be done with a pane.
+/// The reason something cannot be done with a pane.
 #[derive(Debug, Error)]
 pub enum MonitorError {
     #[error("there is no pane of `{name}`")]

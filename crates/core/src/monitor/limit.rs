@@ -1,26 +1,27 @@
-//! When agents whose usage limit has ended are told to go on: one after the other. Pure.
+//! Decides which agent to tell to go on when usage limits have ended: one agent after the other. Pure.
 
 use crate::Timestamp;
 
-/// How long after a limit has ended the first one goes on: clocks differ.
+/// Time after the end of a limit before the first agent goes on, because clocks differ.
 const AFTER: i64 = Timestamp::MINUTE;
 
-/// How long after one the next goes on.
+/// Time between one agent and the next.
 const STAGGER: i64 = 15 * Timestamp::SECOND;
 
-/// How long it has to go on before it is told so again.
+/// Time before an agent that did not go on is told again.
 const AGAIN: i64 = 5 * Timestamp::MINUTE;
 
-/// An agent at its limit.
+/// An agent that has reached its usage limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limited {
-    /// When the limit ends.
+    /// The time when the limit ends.
     pub reset: Timestamp,
-    /// For how many milliseconds it was told nothing.
+    /// Milliseconds since the agent was last told to go on.
     pub rested: i64,
 }
 
-/// Which of these goes on now; `since_any` is for how many milliseconds nobody was told to.
+/// Returns the index of the agent to tell to go on now; `since_any` is the milliseconds since any agent was
+/// told so.
 pub fn next_to_continue(limited: &[Limited], since_any: i64, now: Timestamp) -> Option<usize> {
     let is_due = |one: &Limited| now >= one.reset.plus(AFTER) && one.rested >= AGAIN;
     let due = limited.iter().enumerate().filter(|(_, one)| is_due(one));
@@ -31,7 +32,7 @@ pub fn next_to_continue(limited: &[Limited], since_any: i64, now: Timestamp) -> 
 mod tests {
     use super::*;
 
-    /// Looks every second, with all that end at once or a little later: who goes on when.
+    /// Simulates a look every second at limits that end at the same time or a little later.
     #[test]
     fn they_go_on_one_after_the_other() {
         let second = |count: i64| Timestamp(count * Timestamp::SECOND);
@@ -40,7 +41,7 @@ mod tests {
         let mut order = Vec::new();
         for now in (0..600).map(second) {
             let rested = |at: Option<Timestamp>| at.map_or(i64::MAX, |at| now.since(at));
-            // Who goes on is at no limit any more.
+            // An agent that goes on is no longer at a limit.
             let left: Vec<usize> = (0..resets.len()).filter(|at| told[*at].is_none()).collect();
             let limited: Vec<Limited> =
                 left.iter().map(|at| Limited { reset: resets[*at], rested: rested(told[*at]) }).collect();

@@ -1,4 +1,4 @@
-//! One look at one pane: what the multiplexer says, what it shows, and what that means.
+//! Takes one look at one pane: captures its screen, and reads its state and composer off it.
 
 use std::time::Duration;
 
@@ -12,20 +12,19 @@ use super::TerminalError;
 use super::classify;
 use super::composer::Composer;
 
-/// What a look found.
+/// The result of one look at a pane.
 #[derive(Clone, Debug)]
 pub struct PaneLook {
     pub facts: PaneFacts,
-    /// With escapes.
+    /// The text of the screen, with escapes.
     pub screen: String,
     pub reading: PaneReading,
-    /// What is typed and not sent, where a composer is seen.
+    /// The composer with the unsent text in it, if a composer is visible.
     pub composer: Option<Composer>,
 }
 
 impl PaneLook {
-    /// What a screen and the facts of its pane mean. `held` is for how long it has looked
-    /// like this.
+    /// Interprets a screen and the facts of its pane. `held` is the time that the pane has looked like this.
     pub fn new(facts: PaneFacts, screen: String, signature: &Signature, held: Duration) -> Self {
         let capture = Capture::new(&screen).with_title(&facts.title).held_for(held);
         let capture = capture.with_command(&facts.command).with_exit(facts.is_dead, facts.exit);
@@ -34,7 +33,7 @@ impl PaneLook {
         Self { facts, screen, reading, composer }
     }
 
-    /// Looks at a pane.
+    /// Captures a pane and interprets it.
     pub fn take(
         viewer: &dyn PaneViewer,
         pane: &PaneAddress,

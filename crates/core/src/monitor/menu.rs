@@ -1,7 +1,6 @@
-//! Chooses an entry of a menu by its label, one key at a time, looking before each.
+//! Chooses an entry of a menu in a pane by its label, one key at a time, checking the screen before each.
 //!
-//! **Enter is pressed only while the very same question is shown and the cursor is on the
-//! entry that is meant.**
+//! **Enter is pressed only while the same question is shown and the cursor is on the entry with that label.**
 
 use std::time::Duration;
 
@@ -14,26 +13,26 @@ use super::PaneWriter;
 use super::Signature;
 use super::TerminalError;
 
-/// How long a menu takes to show what a key did.
+/// Pause between two looks for the effect of a key.
 const BEAT: Duration = Duration::from_millis(120);
 
-/// So often is looked for what a key did.
+/// Number of looks for the effect of a key.
 const LOOKS: usize = 80;
 
-/// What came of choosing.
+/// The result of choosing an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// It was confirmed, and the question is gone.
+    /// The entry was confirmed, and the question is gone.
     Done,
-    /// Something else is asked, or nothing: no Enter was pressed.
+    /// Another question is shown, or none: Enter was not pressed.
     NotAsked,
-    /// There is no such entry, or it cannot be told which is selected.
+    /// No single entry has that label, the selected entry cannot be told, or the cursor did not get there.
     NoSuchEntry,
-    /// Enter was pressed, and the question is still there.
+    /// The question is still shown after Enter, or the typed words never appeared.
     StillAsked,
 }
 
-/// What is to be done next to choose an entry.
+/// The next step towards choosing an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Move {
     Press(Key),
@@ -41,7 +40,7 @@ enum Move {
     Impossible,
 }
 
-/// The next key towards the entry of that label.
+/// Returns the next step towards the entry with that label.
 fn next_move(options: &[MenuOption], label: &str) -> Move {
     let is_meant = |option: &MenuOption| option.label == label;
     let mut meant = options.iter().enumerate().filter(|(_, option)| is_meant(option)).map(|(at, _)| at);
@@ -54,7 +53,7 @@ fn next_move(options: &[MenuOption], label: &str) -> Move {
     }
 }
 
-/// Whether two readings are of the same question.
+/// Tells whether two readings show the same question with the same entries.
 fn is_same_question(one: &PaneReading, other: &PaneReading) -> bool {
     let labels = |reading: &PaneReading| -> Vec<String> {
         reading.options.iter().map(|option| option.label.clone()).collect()
@@ -63,14 +62,14 @@ fn is_same_question(one: &PaneReading, other: &PaneReading) -> bool {
         && labels(one) == labels(other)
 }
 
-/// Whether an entry is chosen with words of one's own, and not without.
+/// Tells whether an entry is chosen by typing an answer of one's own into it.
 pub fn takes_words(signature: &Signature, asked: &PaneReading, label: &str) -> bool {
     let rule = signature.rules.iter().find(|rule| rule.name == asked.rule);
     rule.and_then(|rule| rule.words.as_ref()).is_some_and(|text| label.contains(text))
 }
 
-/// Chooses the entry of that label of the question that was read, and sees it gone. One that
-/// is chosen with words of one's own gets those.
+/// Chooses the entry with that label in the question that `asked` shows, and waits until it is gone.
+/// `words` are typed into an entry that takes an answer of one's own.
 pub fn choose(
     writer: &dyn PaneWriter,
     pane: &PaneAddress,
@@ -81,7 +80,7 @@ pub fn choose(
 ) -> Result<Chosen, TerminalError> {
     let takes_words = takes_words(signature, asked, label);
     let look = || PaneLook::take(writer, pane, signature, Duration::MAX);
-    // A key may be missed while the screen is drawn; it never takes more than a round trip.
+    // A key may get lost while the screen is drawn, so four keys per entry are allowed.
     for _ in 0..4 * asked.options.len().max(1) {
         let now = look()?;
         if now.facts.is_in_mode || !is_same_question(asked, &now.reading) {
@@ -124,7 +123,7 @@ pub fn choose(
     Ok(Chosen::NoSuchEntry)
 }
 
-/// Looks until something is so; whether it came to be.
+/// Looks repeatedly until the condition holds; returns whether it did.
 fn looks(
     writer: &dyn PaneWriter,
     is_so: impl Fn() -> Result<bool, TerminalError>,

@@ -1,12 +1,11 @@
-//! The monitor room: what the terminals of agents show, and what that means.
+//! The monitor room: reads the terminals of agents and works out the state of each agent from its screen.
 //!
-//! A [`Capture`] is one look at a pane. What is particular to a CLI is a
-//! [`Signature`], which is data (`agents/src/<cli>/screen.toml`, and files of the
-//! user's): rules in order, each with what must be seen where. The first rule that
-//! holds names the state, so dialogs come before errors, errors before work, work
-//! before rest.
+//! A [`Capture`] is one look at a pane. A [`Signature`] describes the screens of one CLI as data
+//! (`agents/src/<cli>/screen.toml`, and files of the user's): an ordered list of rules, each with the
+//! patterns that must appear and the part of the screen they must appear in. The first rule that matches
+//! names the state, so dialogs come before errors, errors before work, work before rest.
 //!
-//! **What no rule knows is unknown, and nobody acts on it.**
+//! **A screen that no rule matches is unknown, and nothing acts on an unknown screen.**
 
 mod attention;
 mod capture;

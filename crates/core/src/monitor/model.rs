@@ -1,38 +1,38 @@
-//! Data of the monitor room: states of panes, and what one look at a pane told.
+//! Data of the monitor room: states of panes, the reading of a screen, menu entries and permission levels.
 
 use serde::Serialize;
 
-/// What an agent in a pane does or needs.
+/// The state of an agent in a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PaneState {
-    /// Nothing is drawn yet.
+    /// The screen is still empty.
     Starting,
-    /// Its composer waits for a prompt.
+    /// The agent's composer waits for a prompt.
     Ready,
     Working,
-    /// It waits to ask its model again after a failure.
+    /// The agent waits before it asks its model again after a failure.
     Retrying,
-    /// It asks whether it may do something.
+    /// The agent asks for permission to do something.
     Permission,
-    /// It asks its user something else.
+    /// The agent asks its user a question that is neither a permission nor a plan.
     Question,
-    /// It asks whether its plan is good.
+    /// The agent asks its user to approve its plan.
     Plan,
-    /// A dialog at its start, or about its settings.
+    /// The CLI shows a dialog at its start, or about its settings.
     Dialog,
-    /// It may go on only after some time.
+    /// The agent has reached a usage limit and can go on only later.
     Limit,
     Error,
-    /// Its turn is over, and something that it started still runs.
+    /// The turn is over, but something that the agent started still runs.
     Background,
-    /// It proposes the next prompt.
+    /// The CLI proposes the next prompt.
     Suggestion,
-    /// Its turn is over.
+    /// The turn is over.
     Finished,
-    /// It has ended by itself.
+    /// The CLI has ended by itself.
     Exited,
-    /// It was ended, or its pane is gone.
+    /// The CLI was killed, or its pane is gone.
     Dead,
     Unknown,
 }
@@ -57,7 +57,7 @@ impl PaneState {
         Self::Unknown,
     ];
 
-    /// Its name in rules and JSON.
+    /// Returns the state's name in signature rules and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Starting => "starting",
@@ -83,38 +83,38 @@ impl PaneState {
         Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
 
-    /// Whether it waits for an answer from a menu.
+    /// Tells whether the agent waits for a choice from a menu.
     pub fn has_menu(self) -> bool {
         matches!(self, Self::Permission | Self::Question | Self::Plan | Self::Dialog | Self::Limit)
     }
 }
 
-/// What one look at a pane told.
+/// The state that one look at a pane found, with the details read off the screen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PaneReading {
     pub state: PaneState,
-    /// The rule that said so.
+    /// The name of the rule that matched.
     pub rule: String,
-    /// The lines that it went by.
+    /// The lines that the rule matched.
     pub lines: Vec<String>,
-    /// What its user is asked.
+    /// The question that the agent asks its user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
     pub options: Vec<MenuOption>,
-    /// `3/5`: how often it has tried.
+    /// The number of attempts so far, as shown: `3/5`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<String>,
-    /// When its limit ends, in its own words.
+    /// The end of the usage limit, in the CLI's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resets: Option<String>,
-    /// The command that resumes its session.
+    /// The command that resumes the agent's session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
 }
 
 impl PaneReading {
-    /// The entry of its menu that is meant: by its number, its label, or the beginning of only
-    /// one. Of a permission the first that says yes, no, or always, by those words.
+    /// Finds the menu entry that `word` names: by its number, its label, or a beginning that only one label
+    /// has. For a permission or a plan, `allow`, `deny` and `always` name the first entry that says so.
     pub fn meant_option(&self, word: &str) -> Option<String> {
         let word = word.trim().to_lowercase();
         if let Some(label) = self.decision(&word) {
@@ -132,7 +132,7 @@ impl PaneReading {
 }
 
 impl PaneReading {
-    /// The entry that allows, refuses or allows from now on, where a permission is asked.
+    /// Finds the entry that allows, refuses or always allows, in a permission or plan dialog.
     fn decision(&self, word: &str) -> Option<String> {
         if !matches!(self.state, PaneState::Permission | PaneState::Plan) {
             return None;
@@ -140,7 +140,7 @@ impl PaneReading {
         let is_always =
             |label: &str| ["always", "don't ask", "session", "all "].iter().any(|part| label.contains(part));
         let begins = |label: &str, words: &[&str]| words.iter().any(|word| label.starts_with(word));
-        // Who approves a plan does not approve unseen whatever is done for it.
+        // Approving a plan must not also approve, unseen, every step that carries it out.
         let is_looser = |label: &str| ["auto", "bypass"].iter().any(|part| label.contains(part));
         let is_plan = self.state == PaneState::Plan;
         let is_it = |option: &&MenuOption| {
@@ -158,31 +158,31 @@ impl PaneReading {
     }
 }
 
-/// An entry of a menu.
+/// One entry of a menu on a screen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MenuOption {
     pub label: String,
-    /// Whether Enter would choose it.
+    /// Whether Enter would choose this entry.
     pub is_selected: bool,
 }
 
-/// What an agent may do without asking, from the strictest on.
+/// Levels of what an agent may do without asking, strictest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permissions {
-    /// It reads and plans.
+    /// The agent only reads and plans.
     Plan,
-    /// It asks before it changes anything.
+    /// The agent asks before it changes anything.
     Ask,
-    /// It edits files of its project, and asks for the rest.
+    /// The agent edits files of its project, and asks for everything else.
     Edit,
-    /// It asks for nothing.
+    /// The agent never asks.
     Full,
 }
 
 impl Permissions {
     pub const ALL: [Self; 4] = [Self::Plan, Self::Ask, Self::Edit, Self::Full];
 
-    /// Its name on the command line.
+    /// Returns the level's name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -192,7 +192,7 @@ impl Permissions {
         }
     }
 
-    /// The one of that name.
+    /// Finds the level of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.as_str() == name)
     }

@@ -1,4 +1,4 @@
-//! Panes that are followed: who opened them, and how they stand.
+//! Records of panes: who opened a pane, and the last state of it that people should know.
 
 use std::path::PathBuf;
 
@@ -15,8 +15,8 @@ use crate::presence::Agent;
 use crate::presence::AgentName;
 use crate::project::ProjectId;
 
-/// One life of one pane on one machine: the process that it was opened with tells it from a
-/// later one of the same address.
+/// One life of one pane on one machine. The process that the pane was opened with tells it apart from a later
+/// pane of the same address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PanePlace {
     pub machine: String,
@@ -26,13 +26,13 @@ pub struct PanePlace {
 }
 
 impl PanePlace {
-    /// What tells it from all others.
+    /// Returns a string that is unique to this life of the pane.
     pub fn key(&self) -> String {
         let Self { machine, address, process } = self;
         format!("{machine}\t{}\t{}\t{}\t{}", address.server.display(), address.id, process.pid, process.start)
     }
 
-    /// Whether that agent runs in it.
+    /// Tells whether that agent runs in this pane.
     pub fn hosts(&self, agent: &Agent) -> bool {
         let terminal = &agent.location.terminal;
         agent.location.machine == self.machine
@@ -46,25 +46,25 @@ impl PanePlace {
 pub struct OpenedPane {
     #[serde(flatten)]
     pub place: PanePlace,
-    /// What its agent is called, unless that name was taken when it joined.
+    /// The name of the pane's agent, unless the name was taken when the agent joined.
     pub name: AgentName,
-    /// Which agent CLI.
+    /// The agent CLI that runs in the pane.
     pub cli: String,
     pub project: Option<ProjectId>,
     pub cwd: PathBuf,
     pub by: Actor,
-    /// What it was asked to do, as far as prompts are kept.
+    /// The agent's first prompt, as far as prompts are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// The commit that its worktree was at.
+    /// The commit of the pane's worktree when it was opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Whether what it did is to be reviewed when it has finished.
+    /// Whether the agent's work is to be reviewed when it has finished.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_reviewed: bool,
 }
 
-/// That a pane came into a state that matters to people.
+/// The change of a pane to a state that matters to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaneTurn {
     #[serde(flatten)]
@@ -72,16 +72,16 @@ pub struct PaneTurn {
     pub name: AgentName,
     pub cli: String,
     pub state: TurnState,
-    /// The question, the error, when a limit ends: in its own words.
+    /// The question, the error, or the end of a limit, in the CLI's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
 }
 
-/// The states that are recorded.
+/// The states of a pane that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnState {
-    /// For an answer.
+    /// The agent waits for an answer.
     Waiting,
     Limit,
     Error,
@@ -89,14 +89,14 @@ pub enum TurnState {
     Stalled,
     Exited,
     Dead,
-    /// Its first prompt was not seen to arrive.
+    /// The agent's first prompt was not seen to arrive.
     Unconfirmed,
-    /// It goes on, after one of the others.
+    /// The agent works again after one of the other states.
     Working,
 }
 
 impl TurnState {
-    /// Its name in JSON and in words.
+    /// Returns the state's name in JSON and in words.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -111,12 +111,12 @@ impl TurnState {
         }
     }
 
-    /// Whether its pane shows an agent no more.
+    /// Tells whether the pane no longer shows an agent.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Exited | Self::Dead)
     }
 
-    /// What a state of a pane is recorded as, where it matters to people.
+    /// Returns the recorded form of a pane's state, if that state matters to people.
     pub fn of(state: PaneState) -> Option<Self> {
         match state {
             PaneState::Permission | PaneState::Question | PaneState::Plan | PaneState::Dialog => {
@@ -137,10 +137,10 @@ impl TurnState {
     }
 }
 
-/// A pane as it is recorded.
+/// The record of one pane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaneRecord {
-    /// What people call it, where we opened it.
+    /// The pane's number, if we opened the pane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<Number>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,20 +152,20 @@ pub struct PaneRecord {
 }
 
 impl PaneRecord {
-    /// Where it is; every record has one of the two.
+    /// Returns the place of the pane; every record has `opened` or `turn`.
     pub fn place(&self) -> Option<&PanePlace> {
         let opened = self.opened.as_ref().map(|opened| &opened.place);
         opened.or_else(|| self.turn.as_ref().map(|turn| &turn.place))
     }
 }
 
-/// A change of what is known of panes.
+/// A change of the records of panes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MonitorChange {
     Opened(Box<OpenedPane>),
     Turned(Box<PaneTurn>),
-    /// It is gone, and nobody needs to know of it any more.
+    /// The pane is gone, and its record is dropped.
     Closed {
         #[serde(flatten)]
         place: PanePlace,
@@ -174,7 +174,7 @@ pub enum MonitorChange {
 }
 
 impl MonitorChange {
-    /// The pane that it is about.
+    /// Returns the pane that the change is about.
     pub fn place(&self) -> &PanePlace {
         match self {
             Self::Opened(opened) => &opened.place,
@@ -183,7 +183,7 @@ impl MonitorChange {
         }
     }
 
-    /// Who or what it changes.
+    /// Lists the subjects of the change, for the journal.
     pub(crate) fn about(&self) -> Vec<String> {
         vec![format!("pane:{}", self.place().key())]
     }

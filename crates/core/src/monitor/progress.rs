@@ -1,18 +1,17 @@
-//! Whether a screen shows progress: what it says without what moves by itself. Pure.
+//! Hashes a screen without its spinners and counters, to detect whether the agent makes progress. Pure.
 //!
-//! Agent CLIs turn a spinner and count seconds even while their model hangs, so two looks at
-//! a hung agent are never the same; without those they are.
+//! Agent CLIs turn a spinner and count seconds even while their model hangs, so two captures of a hung agent
+//! always differ; without spinners and counters they are equal.
 
 use crate::text;
 
-/// What spinners and bars are drawn with.
+/// Characters that draw spinners and progress bars.
 const MOVING: &[char] = &[
     '·', '✢', '✳', '✶', '✻', '✽', '*', '◐', '◑', '◒', '◓', '○', '◉', '◎', '●', '⬝', '■', '□', '█', '▓', '▒',
     '░', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '•', '…',
 ];
 
-/// A stand-in for what a screen says: equal for screens that differ only in what moves by
-/// itself.
+/// Returns a hash of the text of a screen, equal for screens that differ only in spinners and counters.
 pub fn progress_hash(screen: &str) -> u64 {
     let mut said = String::with_capacity(screen.len());
     for line in super::capture::plain_lines(screen) {
@@ -36,7 +35,7 @@ fn is_braille(c: char) -> bool {
     ('\u{2800}'..='\u{28ff}').contains(&c)
 }
 
-/// `13s`, `1m`, `11:53`, `40%`, `3/10`, `1.2k`, `12MB`: what counts by itself.
+/// Tells whether a word is a counter: `13s`, `1m`, `11:53`, `40%`, `3/10`, `1.2k`, `12MB`.
 fn is_counter(word: &str) -> bool {
     let word = word.trim_start_matches(['↑', '↓', '~', '+', '#']);
     let mut digits = 0;
@@ -49,7 +48,7 @@ fn is_counter(word: &str) -> bool {
             _ => return false,
         }
     }
-    // What follows a number is a unit, and short; `attempt` after one is not part of it.
+    // Letters right after the number are a unit, at most three of them.
     digits > 0 && letters <= 3 && word.starts_with(|c: char| c.is_ascii_digit())
 }
 

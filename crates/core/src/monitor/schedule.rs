@@ -1,40 +1,40 @@
-//! How often a model is told to look at what, and when standing still is a stall. Pure.
+//! Decides how soon a model should look at an agent again, and when a motionless screen is a stall. Pure.
 //!
-//! We look every second, which costs no token. The intervals are for those whom a look costs
-//! a turn, and the measure of a stall: U is the upper interval of what an agent does.
-//! Unchanged for 2 U may be a stall, for 3 U it is one.
+//! We look every second, which costs no token. The intervals are for models, whom a look costs a turn, and
+//! they measure a stall: U is the upper interval for what the agent does. A screen unchanged for 2 U may be
+//! a stall, one unchanged for 3 U is.
 
 use std::time::Duration;
 
 use super::PaneState;
 
-/// What an agent does, as far as it matters for how long that takes.
+/// The kind of work an agent does, which decides how soon its screen should change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// It has just been given a prompt.
+    /// The agent has just been given a prompt.
     JustPrompted,
     Editing,
-    /// Tests, or a build that scrolls.
+    /// The agent runs tests, or a build that scrolls.
     Testing,
-    /// A long compilation or an installation.
+    /// The agent runs a long compilation or an installation.
     Installing,
-    /// Another agent works for it.
+    /// Another agent works for the agent.
     Delegating,
-    /// It reads and plans, or nothing else is known.
+    /// The agent reads and plans, or nothing else is known.
     Reading,
-    /// It asks its user something.
+    /// The agent asks its user something.
     Asking,
-    /// It proposes the next prompt.
+    /// The CLI proposes the next prompt.
     Suggesting,
 }
 
-/// Nobody is told to look more often.
+/// Shortest interval between looks that a model is ever given.
 pub(super) const FLOOR: Duration = Duration::from_secs(10);
 
-/// How often is looked while a stall is diagnosed.
+/// Interval between looks, and between remedies, while a stall is diagnosed.
 pub(super) const DIAGNOSIS: Duration = Duration::from_secs(15);
 
-/// How long after a prompt it counts as just given.
+/// Time for which a prompt counts as just given.
 const JUST: Duration = Duration::from_secs(15);
 
 impl Pace {
@@ -49,7 +49,7 @@ impl Pace {
         Self::Suggesting,
     ];
 
-    /// The least and the most seconds between two looks.
+    /// Returns the shortest and the longest interval between two looks.
     pub fn interval(self) -> (Duration, Duration) {
         let (least, most) = match self {
             Self::JustPrompted => (10, 15),
@@ -64,8 +64,8 @@ impl Pace {
         (Duration::from_secs(least), Duration::from_secs(most))
     }
 
-    /// What an agent does, by its state, what its hooks or its screen say it is at, and how
-    /// long it has been at it.
+    /// Derives the pace from the agent's state, its current activity by hooks or screen, and the time since
+    /// its prompt.
     pub fn of(state: PaneState, doing: &str, since_prompt: Duration) -> Self {
         if state == PaneState::Suggestion {
             return Self::Suggesting;
@@ -91,20 +91,20 @@ impl Pace {
     }
 }
 
-/// What a look showed, beside the one before it.
+/// The amount of change between one look and the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// Something new.
+    /// Some lines are new.
     Some,
-    /// More than fits on a screen.
+    /// More is new than fits on a screen.
     Much,
-    /// Hardly anything, and it works.
+    /// Hardly anything is new, although the agent works.
     Little,
-    /// It has stalled.
+    /// The agent has stalled.
     Stalled,
 }
 
-/// How long to wait before the next look, after one that was `last` after the one before it.
+/// Returns the time to wait before the next look; `last` is the interval before the look just taken.
 pub fn next_interval(pace: Pace, last: Duration, difference: Difference) -> Duration {
     let (least, most) = pace.interval();
     let within = last.clamp(least, most);
@@ -117,7 +117,7 @@ pub fn next_interval(pace: Pace, last: Duration, difference: Difference) -> Dura
     next.max(FLOOR)
 }
 
-/// Whether standing still is a stall.
+/// The degree of certainty that an agent has stalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stall {
     No,
@@ -125,8 +125,8 @@ pub enum Stall {
     Confirmed,
 }
 
-/// Whether an agent has stalled that has shown the same for so long. `is_busy` says that what
-/// it has started computes, reads or writes.
+/// Tells whether an agent has stalled whose screen has been the same for the time `unchanged`. `is_busy` says
+/// that a process started by the agent computes, reads or writes.
 pub(super) fn stall(state: PaneState, pace: Pace, unchanged: Duration, is_busy: bool) -> Stall {
     if is_busy || !matches!(state, PaneState::Working | PaneState::Retrying) {
         return Stall::No;
@@ -141,24 +141,23 @@ pub(super) fn stall(state: PaneState, pace: Pace, unchanged: Duration, is_busy: 
     }
 }
 
-/// What is to be done about a stall.
+/// The next step to take about a stall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Triage {
-    /// Look again, more often.
+    /// Only look again, more often.
     Watch,
-    /// Look at its processes, and do one thing that the policy allows.
+    /// Look at the agent's processes, and take one action that the policy allows.
     Act,
-    /// It is the person's to decide.
+    /// Let the person decide.
     Escalate,
-    /// It was escalated, and nothing has changed.
+    /// Do nothing more: the person was asked, and nothing has changed.
     Wait,
 }
 
-/// How often something is done about a stall before the person is asked.
+/// Number of actions about a stall before the person is asked.
 pub(super) const ACTS: u32 = 3;
 
-/// The next step for an agent that has stalled so, for which so much was done, the last of it
-/// so long ago.
+/// Returns the next step about a stall after `acts` actions, the last of which was `since_act` ago.
 pub(super) fn triage(stall: Stall, acts: u32, since_act: Duration, is_escalated: bool) -> Triage {
     match stall {
         Stall::No | Stall::Potential => Triage::Watch,

@@ -1,35 +1,35 @@
-//! How one CLI looks: what its rules are made of.
+//! Types that describe the screens of one CLI: its signature, rules and patterns.
 
 use std::time::Duration;
 
 use super::PaneState;
 use super::capture::Line;
 
-/// What one CLI shows in which state, in the order in which it is asked.
+/// The description of one CLI's screens, with a list of rules that are tried in order.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
-    /// Beginnings of the versions that were seen; without any, it is for all.
+    /// Beginnings of the versions that these rules were made from; if empty, they are for all versions.
     pub versions: Vec<String>,
-    /// What the installed CLI says of its version, if these rules were not made for that:
-    /// then no screen of it is understood.
+    /// The version of the installed CLI, if these rules were not made for it: then no screen of the CLI is
+    /// understood.
     pub unknown_version: Option<String>,
-    /// What a line begins with that the user has typed or types.
+    /// Beginnings of lines that hold a prompt, sent or being typed (`❯`).
     pub prompt: Vec<String>,
-    /// What the composer looks like; without it nobody types there.
+    /// The look of the composer; without it, nothing is typed into this CLI.
     pub composer: Option<ComposerShape>,
-    /// What the composer shows while it is empty.
+    /// Texts that the composer shows while it is empty.
     pub placeholders: Vec<String>,
-    /// What lines begin with that end a turn or say how it went.
+    /// Beginnings of lines that end a turn or say how the turn went.
     pub marks: Vec<String>,
-    /// How many lines at the bottom are the footer.
+    /// The number of lines at the bottom that are the footer.
     pub footer_lines: usize,
-    /// The command that resumes a session, up to its id.
+    /// Patterns of the command that resumes a session, up to the session's id.
     pub resume: Vec<Pattern>,
     pub rules: Vec<Rule>,
 }
 
 impl Signature {
-    /// Whether it was made for the version that a CLI states.
+    /// Tells whether the rules were made for the version that a CLI states.
     pub fn knows(&self, said: &str) -> bool {
         if self.versions.is_empty() {
             return true;
@@ -46,59 +46,59 @@ impl Signature {
     }
 }
 
-/// How a composer stands out.
+/// The way to find a composer on a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComposerShape {
-    /// Between the last two rules.
+    /// The composer is between the last two rules drawn across the screen.
     Rules,
-    /// Beside the last bar.
+    /// The composer is beside the last bar.
     Box,
-    /// From the last prompt on.
+    /// The composer begins at the last prompt.
     Prompt,
 }
 
-/// Holds if all that it asks for is seen: of each inner list, one pattern.
+/// A rule that names a state if all its conditions hold: of each inner list, one pattern must be seen.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub name: String,
     pub state: PaneState,
-    /// In the lower part of the screen.
+    /// Patterns in the lower part of the screen.
     pub screen: Vec<Vec<Pattern>>,
-    /// In its last lines.
+    /// Patterns in the last lines of the screen.
     pub footer: Vec<Vec<Pattern>>,
-    /// In what was shown since the last prompt.
+    /// Patterns in the lines since the last prompt.
     pub turn: Vec<Vec<Pattern>>,
-    /// In the first line of that.
+    /// Patterns in the first line since the last prompt.
     pub first: Vec<Vec<Pattern>>,
-    /// In the last line of that which begins with a mark.
+    /// Patterns in the last line since the last prompt that begins with a mark.
     pub mark: Vec<Vec<Pattern>>,
-    /// Whether the line above that one stands beside a bar.
+    /// Whether the line above that mark must be beside a bar.
     pub below_bar: bool,
-    /// In the title of the pane.
+    /// Patterns in the title of the pane.
     pub title: Vec<Vec<Pattern>>,
     pub composer: ComposerRule,
-    /// The least number of seconds that the line of `turn` or `first` shows.
+    /// The least number of seconds that one of the matched lines must show.
     pub seconds: Option<u64>,
-    /// How long the pane must have looked like this.
+    /// The time that the pane must have looked like this.
     pub held: Option<Duration>,
-    /// The entry that says that the folder is trusted.
+    /// The menu entry that says that the folder is trusted.
     pub trust: Option<String>,
-    /// What the entry says that is chosen with words of one's own, and not without.
+    /// Part of the label of the menu entry that takes an answer of one's own.
     pub words: Option<String>,
 }
 
-/// What a rule asks of the composer.
+/// The condition that a rule puts on the composer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ComposerRule {
     #[default]
     Nothing,
-    /// It is there.
+    /// The composer is on the screen.
     There,
-    /// It shows dim text that is no placeholder.
+    /// The composer shows dim text that is no placeholder.
     Dim,
 }
 
-/// Text to be seen within a line; `*` stands for anything, and `^` for its beginning.
+/// A text to find within a line; `*` stands for anything, and `^` for the beginning of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     is_anchored: bool,
@@ -113,7 +113,7 @@ impl From<&str> for Pattern {
 }
 
 impl Pattern {
-    /// Where it is seen in a line.
+    /// Returns the position of the pattern in a line.
     pub fn find(&self, line: &str) -> Option<usize> {
         let (mut start, mut from) = (None, 0);
         for part in &self.parts {

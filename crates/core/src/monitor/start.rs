@@ -1,5 +1,5 @@
-//! Follows the start of an agent in its pane: dialogs are shown or answered by label,
-//! readiness is told by the screen, and a first prompt counts when it was seen to arrive.
+//! Follows the start of an agent in its pane until it is ready: answers the trust dialog if allowed, returns
+//! other dialogs to the caller, and checks that the first prompt arrived.
 
 use std::time::Duration;
 
@@ -13,48 +13,47 @@ use super::Signature;
 use super::TerminalError;
 use super::choose;
 
-/// How often is looked.
+/// Pause between looks.
 const BEAT: Duration = Duration::from_millis(250);
 
-/// How long something must be shown to count.
+/// Time that a screen must be shown to count.
 const SETTLED: Duration = Duration::from_millis(750);
 
-/// How long an agent may stand ready before its first prompt counts as lost.
+/// Time that an agent may be ready before its first prompt counts as lost.
 const PROMPTED: Duration = Duration::from_secs(10);
 
-/// How long the hooks of an agent may take to tell of its prompt, where its screen is not
-/// understood.
+/// Longest wait for an agent's hooks to report its prompt, if its screen is not understood.
 const UNREAD: Duration = Duration::from_secs(20);
 
-/// What may be done at the start of an agent.
+/// The conditions under which an agent's start is followed.
 pub struct StartPolicy<'a> {
-    /// Whether the person has said that the folder is to be trusted.
+    /// Whether the person has said that the folder can be trusted.
     pub trusts: bool,
-    /// Whether it was given a prompt to begin with.
+    /// Whether the agent was started with a prompt.
     pub has_prompt: bool,
-    /// Whether its hooks have told of a prompt.
+    /// Tells whether the agent's hooks have reported a prompt.
     pub is_prompted: &'a dyn Fn() -> bool,
     pub longest: Duration,
 }
 
-/// How a start went.
+/// The result of an agent's start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Started {
-    /// It waits for a prompt, and was given none.
+    /// The agent waits for a prompt, and was given none.
     Ready,
-    /// Its first prompt has arrived.
+    /// The agent's first prompt has arrived.
     Prompted,
-    /// It waits for a prompt, although it was given one.
+    /// The agent waits for a prompt, although it was given one.
     Unprompted,
-    /// It asks something, stands at a limit or at an error.
+    /// The agent asks something, or is at a limit or an error.
     Waits(Box<PaneReading>),
-    /// It has ended.
+    /// The agent has ended.
     Ended(Box<PaneReading>),
-    /// Nothing was shown that is understood.
+    /// No understood screen was shown in time.
     NotUnderstood,
 }
 
-/// Follows the start of an agent until it is ready, asks something, or has ended.
+/// Follows the start of an agent until the agent is ready, asks something, or has ended.
 pub fn follow_start(
     writer: &dyn PaneWriter,
     pane: &PaneAddress,
@@ -62,7 +61,7 @@ pub fn follow_start(
     policy: &StartPolicy<'_>,
 ) -> Result<Started, TerminalError> {
     let (began, mut shown, mut since) = (writer.now(), None, writer.now());
-    // There is no use in looking at what nobody can read.
+    // A screen of an unknown version cannot be read: wait only for the hooks, and not for long.
     let is_read = signature.unknown_version.is_none();
     let longest = if is_read { policy.longest } else { policy.longest.min(UNREAD) };
     while writer.now().since(began) < i64::try_from(longest.as_millis()).unwrap_or(i64::MAX) {
@@ -75,7 +74,7 @@ pub fn follow_start(
         let trust = trust_label(&reading, signature).filter(|_| policy.trusts && held >= SETTLED);
         if let Some(label) = trust {
             match choose(writer, pane, signature, &reading, &label, "")? {
-                // Another question may be on the screen now: look again.
+                // The screen may show another question now: look again.
                 Chosen::Done | Chosen::NotAsked => shown = None,
                 Chosen::NoSuchEntry | Chosen::StillAsked => {
                     return Ok(Started::Waits(Box::new(reading)));
@@ -89,7 +88,7 @@ pub fn follow_start(
     Ok(Started::NotUnderstood)
 }
 
-/// What a screen means for the start, once it has been shown for long enough.
+/// Returns the result of the start that a screen shows, once the screen has been shown for long enough.
 fn settled(reading: PaneReading, held: Duration, policy: &StartPolicy<'_>) -> Option<Started> {
     if held < SETTLED {
         return None;
@@ -98,7 +97,7 @@ fn settled(reading: PaneReading, held: Duration, policy: &StartPolicy<'_>) -> Op
         PaneState::Exited | PaneState::Dead => Some(Started::Ended(Box::new(reading))),
         state if state.has_menu() => Some(Started::Waits(Box::new(reading))),
         PaneState::Error => Some(Started::Waits(Box::new(reading))),
-        // Its hooks may tell what its screen does not.
+        // The hooks may report a prompt that the screen does not show.
         PaneState::Starting | PaneState::Unknown => {
             (policy.has_prompt && (policy.is_prompted)()).then_some(Started::Prompted)
         }
@@ -110,7 +109,7 @@ fn settled(reading: PaneReading, held: Duration, policy: &StartPolicy<'_>) -> Op
     }
 }
 
-/// The entry of this dialog that says that the folder is trusted, if it has one.
+/// Finds the entry of a dialog that says that the folder is trusted, if it has one.
 pub fn trust_label(reading: &PaneReading, signature: &Signature) -> Option<String> {
     let rule = signature.rules.iter().find(|rule| rule.name == reading.rule)?;
     let meant = rule.trust.as_deref()?;

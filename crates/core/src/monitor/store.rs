@@ -1,4 +1,4 @@
-//! The port of the monitor room: what an engine must store of panes.
+//! The port of the monitor room: the reads of pane records that an engine must offer.
 
 use super::PanePlace;
 use super::PaneRecord;
@@ -6,10 +6,9 @@ use crate::engine::StoreError;
 
 /// The reads that the monitor needs.
 pub trait MonitorStore {
-    /// Every pane that was opened or has come into a state that matters, and was not
-    /// closed since.
+    /// Returns every pane that was opened or came into a state that matters, and was not closed since.
     fn panes(&self) -> Result<Vec<PaneRecord>, StoreError>;
 
-    /// One of them.
+    /// Returns the record of one pane.
     fn pane(&self, place: &PanePlace) -> Result<Option<PaneRecord>, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! A pane with all that is known of it besides what it shows.
+//! Joins everything known about a pane besides its screen: its agent, the agent's activity, and its record.
 
 use serde_json::Value;
 use serde_json::json;
@@ -10,18 +10,18 @@ use crate::journal::Number;
 use crate::presence::Activity;
 use crate::presence::Agent;
 
-/// A pane, its agent if that has joined, and what was recorded.
+/// A pane, its agent if the agent has joined, and the pane's record.
 #[derive(Clone, Debug)]
 pub struct PaneSubject {
     pub address: PaneAddress,
     pub agent: Option<Agent>,
-    /// What the hooks of its agent told last.
+    /// The latest activity that the agent's hooks reported.
     pub heard: Option<Activity>,
     pub record: Option<PaneRecord>,
 }
 
 impl PaneSubject {
-    /// What its agent is called.
+    /// Returns the name of the pane's agent.
     pub fn name(&self) -> String {
         let opened = || self.record.as_ref().and_then(|record| record.opened.as_ref());
         let turned = || self.record.as_ref().and_then(|record| record.turn.as_ref());
@@ -30,7 +30,7 @@ impl PaneSubject {
         name.or_else(|| turned().map(|turn| &turn.name)).map_or_else(String::new, ToString::to_string)
     }
 
-    /// Which agent CLI runs in it.
+    /// Returns the name of the agent CLI in the pane.
     pub fn cli(&self) -> &str {
         let opened = || self.record.as_ref().and_then(|record| record.opened.as_ref());
         let turned = || self.record.as_ref().and_then(|record| record.turn.as_ref());
@@ -39,7 +39,7 @@ impl PaneSubject {
         cli.or_else(|| turned().map(|turn| turn.cli.as_str())).unwrap_or_default()
     }
 
-    /// Its agent as agents are named everywhere; one that has not joined has no session yet.
+    /// Returns the agent in the JSON form of all answers; an agent that has not joined has no session.
     pub fn agent_json(&self) -> Value {
         let place = self.record.as_ref().and_then(|record| record.place());
         let machine = self.agent.as_ref().map(|agent| &agent.location.machine);
@@ -51,12 +51,12 @@ impl PaneSubject {
         })
     }
 
-    /// What people call it, where we opened it.
+    /// Returns the pane's number, if we opened the pane.
     pub fn number(&self) -> Option<Number> {
         self.record.as_ref().and_then(|record| record.number)
     }
 
-    /// Who opened it, where we did that.
+    /// Returns who opened the pane, if we opened it.
     pub fn opener(&self) -> Option<&Actor> {
         self.record.as_ref().and_then(|record| record.opened.as_ref()).map(|opened| &opened.by)
     }

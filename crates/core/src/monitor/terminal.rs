@@ -1,9 +1,9 @@
-//! The port to terminals: what a multiplexer shows of panes, and what can be done to them.
+//! The port to terminals: traits to look at, type into, open and close the panes of a multiplexer.
 //!
-//! Three concerns, three traits: [`PaneViewer`] looks, [`PaneWriter`] types, [`PaneKeeper`]
-//! opens and closes. A pane is meant by its address, never by what is active.
+//! [`PaneViewer`] looks, [`PaneWriter`] types, [`PaneKeeper`] opens and closes, [`ProcessTrees`] finds and
+//! ends processes. A pane is named by its address; no call uses "the active pane".
 //!
-//! **Nothing here decides**: whether something may be typed is a rule of this room.
+//! **Nothing here decides**: the rules of this room say whether a text may be typed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,12 +19,12 @@ use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::host::Process;
 
-/// One pane of one multiplexer's server, for as long as that server lives.
+/// The address of a pane within a multiplexer's server, valid while that server lives.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PaneAddress {
-    /// The socket of the server.
+    /// The socket of the multiplexer's server.
     pub server: PathBuf,
-    /// `%3`: never given to another pane of that server.
+    /// The pane's id, such as `%3`, which the server never gives to another pane.
     pub id: String,
 }
 
@@ -34,31 +34,31 @@ impl fmt::Display for PaneAddress {
     }
 }
 
-/// What a multiplexer says of a pane.
+/// The facts that a multiplexer reports about a pane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PaneFacts {
     /// The process that the pane was opened with.
     pub pid: u32,
-    /// The program in its foreground.
+    /// The program in the foreground of the pane.
     pub command: String,
     pub title: String,
-    /// That process has ended, and the pane is kept.
+    /// Whether that process has ended while the pane is kept.
     pub is_dead: bool,
-    /// What it ended with, if it did.
+    /// The exit of that process, if it has ended.
     pub exit: Option<PaneExit>,
-    /// The person scrolls in it: keys do not reach the program.
+    /// Whether the person scrolls in the pane, so that keys do not reach the program.
     pub is_in_mode: bool,
     pub columns: usize,
     pub rows: usize,
-    /// When its window last drew anything, to the second.
+    /// The time when the pane's window last drew anything, to the second.
     pub active_at: Option<Timestamp>,
-    /// How many clients show its session.
+    /// The number of clients that show the pane's session.
     pub clients: usize,
-    /// When a client that shows it last pressed a key, to the second.
+    /// The time of the last key press in a client that shows the pane, to the second.
     pub last_key_at: Option<Timestamp>,
 }
 
-/// How the process of a pane ended.
+/// The exit code of a pane's process, or the signal that ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PaneExit {
@@ -66,65 +66,64 @@ pub enum PaneExit {
     Signal(i32),
 }
 
-/// What a look at one server found.
+/// All panes of one server as seen in one look.
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {
     /// All panes of the server. A pane that is not among them is gone.
     pub panes: BTreeMap<String, PaneFacts>,
-    /// What the panes show that were asked for, with escapes.
+    /// The screens of the requested panes by pane id, with escapes.
     pub screens: BTreeMap<String, String>,
 }
 
-/// Looks at panes.
+/// Reads the contents of panes.
 pub trait PaneViewer {
-    /// Looks at a server once: all its panes, and what those show that are meant.
+    /// Lists all panes of a server, and captures the screens of the panes in `shown`.
     fn sweep(&self, server: &std::path::Path, shown: &[String]) -> Result<Sweep, TerminalError>;
 
-    /// What a pane has shown: so many lines, with those that have scrolled away. Without
-    /// escapes.
+    /// Returns the last `lines` lines of a pane, including lines that scrolled away, without escapes.
     fn history(&self, pane: &PaneAddress, lines: usize) -> Result<String, TerminalError>;
 
-    /// Lets time pass.
+    /// Sleeps for `time`.
     fn pause(&self, time: Duration);
 
-    /// What time it is.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
-/// Types into panes. **The caller has asked the rules of this room before.**
+/// Types into panes. **The caller must have checked the rules of this room first.**
 pub trait PaneWriter: PaneViewer {
-    /// Pastes a text as a whole, without submitting it.
+    /// Pastes a whole text without submitting it.
     fn paste(&self, pane: &PaneAddress, text: &str) -> Result<(), TerminalError>;
 
     /// Presses one key.
     fn press(&self, pane: &PaneAddress, key: Key) -> Result<(), TerminalError>;
 
-    /// Presses Enter if a line of the pane ends with this text, in one step; whether it did.
-    /// What is neither a letter nor a digit may follow.
+    /// Presses Enter in the same step if a line of the pane ends with this text; returns whether it did.
+    /// Characters that are neither letters nor digits may follow the text.
     fn enter_after(&self, pane: &PaneAddress, text: &str) -> Result<bool, TerminalError>;
 }
 
-/// Opens panes, shows them and closes them.
+/// Opens, shows and closes panes.
 pub trait PaneKeeper {
-    /// Starts a program as the process of a new pane, which is kept after it has ended.
+    /// Starts a program as the process of a new pane; the pane is kept after the program has ended.
     fn open(&self, pane: &NewPane) -> Result<PaneAddress, TerminalError>;
 
-    /// Makes a pane the active one, for those who look at its server.
+    /// Makes a pane the active one in the clients of its server.
     fn select(&self, pane: &PaneAddress) -> Result<(), TerminalError>;
 
-    /// Removes a pane, with whatever runs in it.
+    /// Removes a pane with everything that runs in it.
     fn remove(&self, pane: &PaneAddress) -> Result<(), TerminalError>;
 }
 
-/// Sees what a process has started, and ends it.
+/// Finds the descendants of a process, and ends processes.
 pub trait ProcessTrees {
-    /// A process and all below it that live, parents first.
+    /// Lists a process and all its living descendants, parents first.
     fn tree(&self, root: u32) -> Vec<TreeProcess>;
 
-    /// Asks that very life of a process to end, or ends it.
+    /// Asks exactly this process to end or kills it, never a later process with the same id.
     fn end(&self, process: &Process, how: Ending);
 
-    /// Whether that very life of a process goes on.
+    /// Tells whether exactly this process still runs, and not a later one with the same id.
     fn lives(&self, process: &Process) -> bool;
 }
 
@@ -133,32 +132,32 @@ pub trait ProcessTrees {
 pub struct TreeProcess {
     pub process: Process,
     pub parent: u32,
-    /// The time that it has computed for, in milliseconds.
+    /// The CPU time that the process has used, in milliseconds.
     pub cpu_ms: u64,
-    /// What it has read and written, in bytes.
+    /// The bytes that the process has read and written.
     pub io: u64,
 }
 
-/// How a process is ended.
+/// The way to end a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It may tidy up.
+    /// The process is asked, and may clean up.
     Asked,
     Forced,
 }
 
-/// A pane to be opened.
+/// A request to open a pane.
 #[derive(Clone, Debug)]
 pub struct NewPane {
     pub server: PathBuf,
-    /// What its window is called.
+    /// The name of the pane's window.
     pub name: String,
     pub cwd: PathBuf,
     /// The program and its arguments.
     pub command: Vec<String>,
 }
 
-/// A key that is pressed by name.
+/// A key to press in a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Enter,
@@ -168,13 +167,13 @@ pub enum Key {
     Right,
     Tab,
     Escape,
-    /// Ctrl and a letter.
+    /// Ctrl with a letter.
     Control(char),
-    /// A digit, a letter.
+    /// A digit or a letter.
     Character(char),
 }
 
-/// What can go wrong with a terminal.
+/// A failure of a terminal or its multiplexer.
 #[derive(Debug, Error)]
 pub enum TerminalError {
     #[error("tmux is not on PATH")]

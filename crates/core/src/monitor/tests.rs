@@ -1,5 +1,4 @@
-//! Tests of the monitor rules by examples; whole screens are tested with the CLIs'
-//! signatures.
+//! Tests of the monitor rules by examples; whole screens are tested with the CLIs' signatures.
 
 use std::time::Duration;
 
@@ -86,7 +85,7 @@ fn escapes_are_no_text_and_dim_text_is_not_typed() {
         ("grey on".into(), "on".into())
     );
     assert_eq!(lines("\u{1b}[38;2;2;90;8mnot grey"), ("not grey".into(), "not grey".into()));
-    // What is cut off in the middle of a sequence is no reason to stop.
+    // A sequence that is cut off in the middle is dropped.
     assert_eq!(lines("a\u{1b}[38;5"), ("a".into(), "a".into()));
 }
 
@@ -112,7 +111,7 @@ fn the_screens_of_other_versions_are_unknown_and_nothing_is_typed_there() {
     );
 }
 
-/// An agent whose screen stands still, second by second: what is done about it, and when.
+/// Follows an agent with a motionless screen second by second, and lists the steps taken about its stall.
 #[test]
 fn a_stall_is_followed_step_by_step() {
     let signature =
@@ -122,7 +121,7 @@ fn a_stall_is_followed_step_by_step() {
     let mut steps = Vec::new();
     for second in 1..=300 {
         let now = Timestamp(second * Timestamp::SECOND);
-        // Only what moves by itself moves, and what was typed shows.
+        // Only the spinner and the counter move, and the typed text appears.
         let typed = if second > 181 { "❯ go on\n" } else { "" };
         watched.observe(&look(&format!("{typed}✽ Baking… ({second}s)\nesc to interrupt\n")), None, now);
         if watched.seems_stalled("", now) {
@@ -136,13 +135,13 @@ fn a_stall_is_followed_step_by_step() {
             }
         }
     }
-    // It reads or plans: U is a minute, so three of those, and three acts 15 seconds apart.
+    // The pace is reading, so U is a minute: a stall after three minutes, then three acts 15 seconds apart.
     assert_eq!(steps, [(180, "act"), (195, "act"), (210, "act"), (225, "escalate")]);
-    // Something new, and all is well again.
+    // New output ends the stall.
     let now = Timestamp(301 * Timestamp::SECOND);
     watched.observe(&look("● Read(src/lib.rs)\nesc to interrupt\n"), None, now);
     assert_eq!((watched.stall, watched.acts(), watched.seems_stalled("", now)), (Stall::No, 0, false));
-    // A tool that computes is proof of life, however still the screen is.
+    // A tool that uses CPU time proves that the agent lives, even if the screen does not move.
     let later = Timestamp(2_000 * Timestamp::SECOND);
     assert!(watched.seems_stalled("", later));
     assert_eq!(watched.triage("", true, later), Triage::Watch);

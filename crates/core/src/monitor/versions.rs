@@ -1,5 +1,4 @@
-//! Versions of the installed CLIs, as each said it: a published text, so that nobody asks
-//! twice.
+//! Caches the versions of the installed CLIs in a published text, so that no CLI is asked twice.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +8,30 @@ use serde::Serialize;
 use crate::App;
 use crate::Timestamp;
 
-/// What the text is called.
+/// Name of the published text.
 const NAME: &str = "versions";
 
-/// A file may be a script that starts another one, which is updated without it.
+/// Age up to which a cached version counts: a file may be a script whose real program is updated separately.
 const FRESH: i64 = Timestamp::HOUR;
 
-/// What one file of a CLI said.
+/// The version that one program file of a CLI reported.
 #[derive(Serialize, Deserialize)]
 struct Said {
-    /// Which file: another one may be of another version.
+    /// The program file that was asked: another file may have another version.
     file: String,
     version: String,
     at: Timestamp,
 }
 
 impl App {
-    /// What that file of a CLI said of its version, if it was asked.
+    /// Returns the cached version of a CLI, if it is fresh and came from this program file.
     pub fn cli_version(&self, cli: &str, file: &str) -> Option<String> {
         let said = self.cli_versions().remove(cli)?;
         let is_fresh = self.host.now().since(said.at) < FRESH;
         (is_fresh && said.file == file).then_some(said.version)
     }
 
-    /// Keeps what it said.
+    /// Caches the version that a program file of a CLI reported.
     pub fn note_cli_version(&self, cli: &str, file: &str, version: &str) {
         let (mut all, at) = (self.cli_versions(), self.host.now());
         all.insert(cli.to_owned(), Said { file: file.to_owned(), version: version.to_owned(), at });

@@ -1,4 +1,4 @@
-//! One pane as it is watched: how it stands, since when, and what has changed. Pure.
+//! Tracks one pane over successive looks: its state, its progress, and whether it has stalled. Pure.
 
 use std::time::Duration;
 
@@ -17,23 +17,23 @@ use super::schedule::triage;
 use crate::Timestamp;
 use crate::presence::Activity;
 
-/// How many changes of state are remembered.
+/// Number of state changes that are remembered.
 const HISTORY: usize = 20;
 
-/// For so long after we have typed something, what changes on the screen is our own text.
+/// Time after our typing for which a change of the screen counts as our own text, not as progress.
 const ECHO: i64 = 5 * Timestamp::SECOND;
 
-/// A pane as it is watched.
+/// The tracked state of one watched pane.
 #[derive(Clone, Debug)]
 pub struct Watched {
     pub state: PaneState,
     pub since: Timestamp,
     pub reading: PaneReading,
-    /// The last changes, oldest first.
+    /// The last states and the times they began, oldest first.
     pub history: Vec<(Timestamp, PaneState)>,
-    /// What its screen has shown for how long, without what moves by itself.
+    /// The hash of the screen without spinners and counters, and the time of the last progress.
     progress: (u64, Timestamp),
-    /// The same of the state that the screen alone shows.
+    /// The state that the screen alone shows, and the time since when.
     seen: (PaneState, Timestamp),
     prompted_at: Timestamp,
     pub stall: Stall,
@@ -43,7 +43,7 @@ pub struct Watched {
     typed_at: Option<Timestamp>,
 }
 
-/// That a pane came into another state.
+/// A change of a pane from one state to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Transition {
     pub from: PaneState,
@@ -52,7 +52,7 @@ pub struct Transition {
 }
 
 impl Watched {
-    /// As it is first seen.
+    /// Begins to track a pane from the first look at it.
     pub fn new(look: &PaneLook, heard: Option<&Activity>, now: Timestamp) -> Self {
         let state = combine(heard.map(|heard| heard.status), look.reading.state, Duration::MAX);
         Self {
@@ -71,17 +71,17 @@ impl Watched {
         }
     }
 
-    /// Something was typed into it, or is being typed: that shows, and is no progress.
+    /// Notes that we type into the pane: the text will change the screen, and is no progress.
     pub fn note_typing(&mut self, now: Timestamp) {
         self.typed_at = Some(now);
     }
 
-    /// For how long its screen has shown this state.
+    /// Returns the time that the screen has shown its current state.
     pub fn held(&self, now: Timestamp) -> Duration {
         Duration::from_millis(now.since(self.seen.1).unsigned_abs())
     }
 
-    /// Takes in a look; what has changed by it.
+    /// Updates the state from a look, and returns the change of state if there is one.
     pub fn observe(
         &mut self,
         look: &PaneLook,
@@ -100,9 +100,9 @@ impl Watched {
             self.seen = (look.reading.state, now);
         }
         let next = combine(heard.map(|heard| heard.status), look.reading.state, self.held(now));
-        // What nobody understands changes nothing.
+        // A screen that is not understood changes nothing.
         let is_understood = next != PaneState::Unknown || self.state == PaneState::Starting;
-        // A menu, work and an end are what they look like; rest may be a gap between two frames.
+        // Menus, work and exits count at once; an idle screen may be a gap between two frames.
         let is_plain =
             next.has_menu() || matches!(next, PaneState::Working | PaneState::Exited | PaneState::Dead);
         let is_settled = is_plain || self.held(now) >= Duration::from_millis(900);
@@ -126,7 +126,7 @@ impl Watched {
         Some(Transition { from, to: next, question: look.reading.question.clone() })
     }
 
-    /// It is gone, without a last look.
+    /// Notes that the pane is gone without a last look.
     pub fn vanish(&mut self, now: Timestamp) -> Option<Transition> {
         if matches!(self.state, PaneState::Exited | PaneState::Dead) {
             return None;
@@ -137,22 +137,23 @@ impl Watched {
         Some(Transition { from, to: PaneState::Dead, question: None })
     }
 
-    /// What it does, as far as it matters for how long that takes.
+    /// Returns the kind of work that the agent does, which decides how soon its screen should change.
     pub fn pace(&self, doing: &str, now: Timestamp) -> Pace {
         Pace::of(self.state, doing, Duration::from_millis(now.since(self.prompted_at).unsigned_abs()))
     }
 
-    /// For how long it has shown no progress.
+    /// Returns the time since the last progress.
     pub fn unchanged(&self, now: Timestamp) -> Duration {
         Duration::from_millis(now.since(self.progress.1).unsigned_abs())
     }
 
-    /// Whether it may have stalled, before anyone looks at its processes.
+    /// Tells whether the agent may have stalled, judged by its screen alone.
     pub fn seems_stalled(&self, doing: &str, now: Timestamp) -> bool {
         stall(self.state, self.pace(doing, now), self.unchanged(now), false) > Stall::No
     }
 
-    /// What is to be done now; `is_busy` says that what it has started does something.
+    /// Decides the next step about a stall, and counts it; `is_busy` says that a process started by the agent
+    /// is active.
     pub fn triage(&mut self, doing: &str, is_busy: bool, now: Timestamp) -> Triage {
         if is_busy {
             self.progress.1 = now;
@@ -168,12 +169,12 @@ impl Watched {
         next
     }
 
-    /// How often something was done about it since it stands still.
+    /// Returns the number of actions taken about the current stall.
     pub fn acts(&self) -> u32 {
         self.acts
     }
 
-    /// Whatever was feared, it goes on.
+    /// Clears the stall, because the agent goes on.
     fn recover(&mut self) {
         (self.stall, self.acts, self.is_escalated) = (Stall::No, 0, false);
     }

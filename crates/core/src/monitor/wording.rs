@@ -1,14 +1,14 @@
-//! What the monitor tells agents: how it goes with what they opened.
+//! Words the notices to an agent about the state of a pane that it opened.
 
 use super::OpenedPane;
 use super::PaneTurn;
 use super::TurnState;
 use crate::text;
 
-/// How much of a question or an error is told.
+/// Most characters of a question or an error that a notice quotes.
 const ABOUT: usize = 300;
 
-/// To the agent that opened a pane, when that has come into a state that matters.
+/// Words the notice to the agent that opened a pane, when the pane has come into a state that matters.
 pub(crate) fn told_opener(turn: &PaneTurn, opened: &OpenedPane) -> String {
     let name = &turn.name;
     let about =

@@ -1,4 +1,4 @@
-//! What agents ask of the person, as their CLIs tell it, and how that is answered.
+//! Data of the questions that agents ask the person, as their CLIs tell them, and of the answers.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -18,9 +18,10 @@ pub struct Ask {
     pub kind: AskKind,
     /// `Bash`, `Edit`, `Read`, or the tool's own name.
     pub tool: String,
-    /// All that there is to decide about: the command, the diff, the plan.
+    /// Everything that there is to decide about: the command, the diff, the plan.
     pub text: String,
-    /// Whether there is more to it: then it is refused from elsewhere, or answered in its dialog.
+    /// Whether `text` is not all: then the question can only be refused from elsewhere, or answered
+    /// in the CLI's dialog.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
     /// The files that the tool would write or read.
@@ -36,14 +37,14 @@ pub struct Ask {
     pub holder: Option<AskHolder>,
 }
 
-/// Who takes an answer to the agent.
+/// The process that takes an answer to the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskHolder {
     pub machine: String,
     pub process: Process,
 }
 
-/// What kind of question.
+/// The kind of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskKind {
@@ -53,7 +54,7 @@ pub enum AskKind {
 }
 
 impl AskKind {
-    /// Its name in words and in JSON.
+    /// Returns the name in words and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Permission => "permission",
@@ -63,7 +64,7 @@ impl AskKind {
     }
 }
 
-/// One of the questions that are put at once.
+/// One of the questions that an agent asks at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     pub text: String,
@@ -73,16 +74,16 @@ pub struct Question {
     pub takes_many: bool,
 }
 
-/// What is answered.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskAnswer {
     Allow,
-    /// And do not ask again, as the CLI itself offers it.
+    /// Allows, and does not ask again, as the CLI itself offers it.
     Always,
-    /// With a reason that the model reads.
+    /// Refuses, with a reason that the model reads.
     Deny(String),
-    /// For each question what was chosen, or said.
+    /// The chosen option or other text for each of the questions.
     Chosen(Vec<String>),
 }
 
@@ -90,7 +91,7 @@ pub enum AskAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskRecord {
     pub id: ChangeId,
-    /// What people call it.
+    /// The number that people call the question by.
     pub number: Number,
     pub at: Timestamp,
     pub project: Option<ProjectId>,
@@ -100,7 +101,7 @@ pub struct AskRecord {
 }
 
 impl AskRecord {
-    /// What can be answered.
+    /// Returns the answers that can be chosen from; none for several questions at once.
     pub fn options(&self) -> Vec<String> {
         match (self.ask.kind, self.ask.questions.as_slice()) {
             (AskKind::Permission | AskKind::Plan, _) if self.ask.is_cut => vec!["deny".to_owned()],

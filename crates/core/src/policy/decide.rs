@@ -13,19 +13,19 @@ use super::pattern::Match;
 use crate::claims::Case;
 use crate::claims::Pattern;
 
-/// What the rules that hold say of a request; `None` if none is about it. Each comes with
-/// what it is called.
+/// Decides on a request by the rules that hold; `None` if no rule is about it. Each rule comes with
+/// its name.
 pub fn decide<'a, N>(rules: &'a [(N, Rule)], request: &Request) -> Option<Verdict<'a, N>> {
     let strict = rules.iter().filter_map(|(name, rule)| {
         let effect = match (rule.effect, about(rule, request)) {
             (Effect::Allow, _) | (_, Match::No) => return None,
             (effect, Match::Yes) => effect,
-            // Nobody is refused for what may not be so.
+            // A request that the rule only perhaps means is not refused: the person is asked.
             (_, Match::Perhaps) => Effect::Ask,
         };
         Some(Verdict { effect, name, rule })
     });
-    // Of equals the first.
+    // Of equally strict rules the first decides.
     let strictest = strict.min_by_key(|verdict| std::cmp::Reverse(verdict.effect));
     strictest.or_else(|| {
         let allows: Vec<_> = rules.iter().filter(|(_, rule)| may_allow(rule, request)).collect();
@@ -42,7 +42,7 @@ fn is_tool(wanted: &str, tool: &str) -> bool {
     pattern::glob(&wanted.to_lowercase(), &tool.to_lowercase())
 }
 
-/// Whether a rule is one that allows, and means that tool.
+/// Tells whether a rule allows, and means the tool of the request.
 fn may_allow(rule: &Rule, request: &Request) -> bool {
     let is_meant = match request.is_own {
         true => is_tool(&rule.tool, &request.tool) || is_tool(&rule.tool, &request.name),
@@ -51,12 +51,12 @@ fn may_allow(rule: &Rule, request: &Request) -> bool {
     rule.effect == Effect::Allow && is_meant
 }
 
-/// Whether a rule that asks or refuses is about any part of it.
+/// Tells whether a rule that asks or refuses is about any part of a request.
 fn about(rule: &Rule, request: &Request) -> Match {
     if is_tool(&rule.tool, &request.tool) || is_tool(&rule.tool, &request.name) {
         return about_action(rule, &request.action);
     }
-    // What a command writes or shows is edited or read.
+    // Files that a command writes or shows are edited or read.
     let Action::Commands(commands) = &request.action else { return Match::No };
     let reaches = |tool, files: &[Reached]| {
         is_tool(&rule.tool, tool)
@@ -76,14 +76,14 @@ fn about_action(rule: &Rule, action: &Action) -> Match {
             let unread = if commands.is_whole { Match::No } else { Match::Perhaps };
             calls.max().unwrap_or(Match::No).max(unread)
         }
-        // Refused is what goes by that name in any worktree.
+        // A file that goes by that name in any worktree is refused.
         Action::Paths(paths)
             if paths.iter().any(|path| covers(rule, &path.own) || covers(rule, &path.anywhere)) =>
         {
             Match::Yes
         }
         Action::Paths(_) => Match::No,
-        // Nothing tells whether it is meant.
+        // Nothing tells whether the action is meant.
         Action::Other => Match::Perhaps,
     }
 }
@@ -93,12 +93,12 @@ fn meets(rule: &Rule, files: &Pattern) -> bool {
     rule.pattern.as_ref().is_none_or(|text| meets(text))
 }
 
-/// Whether a rule allows a path. As in a shell no `*` means a hidden name: those tell programs
-/// what to do.
+/// Tells whether a rule allows a path. As in a shell no `*` means a hidden name, because hidden
+/// files tell programs what to do.
 fn allows_path(rule: &Rule, path: &str) -> bool {
     let is_named =
         |part: &str| rule.pattern.as_ref().is_none_or(|text| text.split('/').any(|named| named == part));
-    // What is outside of the worktree is meant by a whole path only.
+    // A file outside of the worktree is meant only by an absolute pattern.
     let is_here = |text: &String| !path.starts_with('/') || text.starts_with('/');
     rule.pattern.as_ref().is_none_or(is_here)
         && covers(rule, path)
@@ -110,7 +110,7 @@ fn covers(rule: &Rule, path: &str) -> bool {
     rule.pattern.as_ref().is_none_or(|text| covers(text))
 }
 
-/// The first rule that is about one of them, if there is one for each.
+/// Returns the rule that is about the first of these, if there is one for each of them.
 fn every<'a, N, T>(
     rules: &[&'a (N, Rule)],
     mut all: impl Iterator<Item = T>,
@@ -121,12 +121,12 @@ fn every<'a, N, T>(
     all.all(|one| of(one).is_some()).then_some(first)
 }
 
-/// The first rule that allows some of it, if every part is allowed.
+/// Returns the rule that allows the first of the commands, if every command is allowed.
 fn allowed<'a, N>(rules: &[&'a (N, Rule)], commands: &Commands) -> Option<&'a (N, Rule)> {
     if !commands.is_whole {
         return None;
     }
-    // One without a pattern allows whatever can be seen.
+    // A rule without a pattern allows everything, as long as all of it was seen.
     if let Some(rule) = rules.iter().find(|(_, rule)| rule.pattern.is_none()) {
         return Some(rule);
     }
@@ -157,7 +157,7 @@ fn allowed<'a, N>(rules: &[&'a (N, Rule)], commands: &Commands) -> Option<&'a (N
     every(rules, acts.filter(|call| is_named(call) || !is_harmless(call)), |rule, call| is_about(rule, call))
 }
 
-/// Whether a call runs another and does nothing else: by its own name, without options.
+/// Tells whether a call runs another and does nothing else: by its own name, without options.
 fn is_plain_wrapper(call: &Call) -> bool {
     let words: Vec<&str> = call.words.iter().map_while(Option::as_deref).collect();
     match words[..] {
@@ -189,12 +189,12 @@ const HARMLESS_VARIABLES: &[&str] = &[
     "TZ",
 ];
 
-/// What stands around other commands and does nothing of its own.
+/// Tells whether a call may go with others because it does nothing of its own.
 fn is_harmless(call: &Call) -> bool {
     let words: Option<Vec<&str>> = call.words.iter().map(Option::as_deref).collect();
     match (call.words.first().and_then(Option::as_deref), words.as_deref()) {
         (Some("echo" | "true" | "false" | ":" | "pwd" | "sleep" | "exit"), _) => true,
-        // Outside of the project other files are meant.
+        // Outside of the project the same paths mean other files.
         (_, Some(["cd", directory])) => {
             let is_upwards = directory.split('/').any(|part| part == "..");
             !is_upwards && !directory.starts_with(['~', '-']) && call.detours.is_empty()

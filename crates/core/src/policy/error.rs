@@ -1,4 +1,4 @@
-//! Errors of the policy room: why a rule is none, or a question cannot be answered, with hints.
+//! Errors of the policy room: invalid rules, and questions that cannot be answered, with hints.
 
 use thiserror::Error;
 
@@ -9,7 +9,7 @@ use crate::journal::Number;
 use crate::presence::NotAllowed;
 use crate::presence::PresenceError;
 
-/// Why something cannot be done with rules or questions.
+/// An error of a verb about rules or questions.
 #[derive(Debug, Error)]
 pub enum PolicyError {
     #[error("`{text}` is no rule")]

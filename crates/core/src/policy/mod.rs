@@ -1,9 +1,9 @@
 //! The policy room: the person's rules for what agents may do without asking.
 //!
-//! A rule allows, refuses or asks. It is matched on what a command does, not on how it is
-//! spelt: every program that the text may run is looked at, behind wrappers, in
-//! substitutions and in every branch. **Refusing wins over asking, asking over allowing,
-//! and what was not understood is never allowed.**
+//! A rule allows, refuses or asks. It is matched on what a command does, not on how it is spelt:
+//! every program that the text may run is looked at, behind wrappers, in substitutions and in every
+//! branch. **Refusing wins over asking, asking over allowing, and a command that was not understood
+//! is never allowed.**
 
 mod ask;
 mod decide;

@@ -1,4 +1,4 @@
-//! Data of the policy room: rules, and what they are asked about.
+//! Data of the policy room: rules, and the requests that they are matched against.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -11,23 +11,23 @@ use crate::journal::ChangeId;
 use crate::journal::Number;
 use crate::project::ProjectId;
 
-/// What a rule says, from the mildest to the strictest.
+/// The effect of a rule, from the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     Allow,
-    /// The person is asked, whatever allows it.
+    /// The person is asked, whatever rule allows the request.
     Ask,
     Deny,
 }
 
 impl Effect {
-    /// The one of that name.
+    /// Finds the effect by its name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|effect| effect.as_str() == name)
     }
 
-    /// Its name on the command line and in JSON.
+    /// Returns the name on the command line and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -37,17 +37,18 @@ impl Effect {
     }
 }
 
-/// A rule of the person's.
+/// A rule of the person's, or of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     pub effect: Effect,
-    /// `Bash` is every CLI's shell, `Edit` whatever writes a file, `Read` whatever reads
-    /// one; any other name is that of a tool, and may be a pattern (`mcp__github__*`).
+    /// The tool that the rule is about: `Bash` is every CLI's shell, `Edit` whatever writes a file,
+    /// `Read` whatever reads one; any other name is that of a tool, and may be a pattern
+    /// (`mcp__github__*`).
     pub tool: String,
-    /// Which commands or paths; all of them if there is none.
+    /// The commands or paths that the rule is about; all of them if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// Where it holds; everywhere if there is none.
+    /// The project in which the rule holds; every project if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,25 +56,25 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether it holds at that time for what is done in that project.
+    /// Tells whether the rule holds in a project at a time.
     pub fn holds(&self, project: Option<&ProjectId>, now: Timestamp) -> bool {
         let is_here = self.project.as_ref().is_none_or(|only| Some(only) == project);
         is_here && self.until.is_none_or(|until| now < until)
     }
 }
 
-/// A rule as it is kept.
+/// A rule as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleRecord {
     pub id: ChangeId,
-    /// What people call it.
+    /// The number that people call the rule by.
     pub number: Number,
     #[serde(flatten)]
     pub rule: Rule,
     pub added_at: Timestamp,
 }
 
-/// A change of the rules, or of what agents ask.
+/// A change of the rules, or of a question of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyChange {
@@ -88,7 +89,7 @@ pub enum PolicyChange {
         answer: AskAnswer,
         by: DecidedBy,
     },
-    /// Nobody waits for an answer any more.
+    /// The question is closed: nobody waits for an answer any more.
     Closed {
         ask: ChangeId,
         /// Whether the answer that was given has reached the agent.
@@ -97,7 +98,7 @@ pub enum PolicyChange {
 }
 
 impl PolicyChange {
-    /// The rule or the question that it is about, unless it makes it.
+    /// Returns the rule or question that is changed; `None` for a change that makes it.
     pub fn subject(&self) -> Option<ChangeId> {
         match self {
             Self::Added(_) | Self::Asked(_) => None,
@@ -106,13 +107,13 @@ impl PolicyChange {
         }
     }
 
-    /// Who or what it changes.
+    /// Returns the keys of the subjects that the change is about.
     pub(crate) fn about(&self) -> Vec<String> {
         self.subject().map(|id| format!("policy:{id}")).into_iter().collect()
     }
 }
 
-/// By whom something was decided.
+/// The person, rule, setting or agent that decided something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecidedBy {
@@ -121,44 +122,44 @@ pub enum DecidedBy {
         id: ChangeId,
         number: Number,
     },
-    /// A rule that the project or the settings bring.
+    /// A rule that the project's or the person's settings bring.
     Setting(String),
-    /// The agent that opened it.
+    /// The agent that opened the asking agent.
     Opener,
 }
 
-/// What an agent asks to do.
+/// A call of a tool, as rules are matched against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// `Bash`, `Edit`, `Read`, or the tool's own name.
     pub tool: String,
-    /// What its CLI calls it.
+    /// The CLI's own name of the tool.
     pub name: String,
-    /// Whether it is one of the CLI's own tools, used as usual. What others do is guessed from
-    /// their names: that refuses, and allows nothing.
+    /// Whether the tool is one of the CLI's own, used as usual. The effect of other tools is
+    /// guessed from their names: a guess can refuse, but allows nothing.
     pub is_own: bool,
     pub action: Action,
 }
 
-/// What a tool would do.
+/// The action that a tool would carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Commands(Commands),
     Paths(Vec<PathNames>),
-    /// Nothing that rules could tell apart.
+    /// Anything else, which no pattern can be compared with.
     Other,
 }
 
-/// How a file is called.
+/// The names by which rules may mean a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathNames {
-    /// From the top of the worktree that is worked in; absolute outside of it.
+    /// The path from the top of the worktree that is worked in; absolute outside of it.
     pub own: String,
-    /// From the top of its own worktree, whichever that is.
+    /// The path from the top of the file's own worktree, whichever that is.
     pub anywhere: String,
 }
 
-/// All that a shell text may run.
+/// All programs that a shell text may run, and the files that it reaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
     pub calls: Vec<Call>,
@@ -166,54 +167,58 @@ pub struct Commands {
     pub redirects: bool,
     /// The files that redirections write; `None` is one that the text does not tell.
     pub targets: Vec<Option<String>>,
-    /// Whether every part of the text was understood; what its programs run may still be
-    /// theirs to know.
+    /// Whether every part of the text was understood. Its programs may still run others in ways
+    /// that are not followed.
     pub is_read: bool,
-    /// The files that it writes, and those it shows, as far as the text tells.
+    /// The files that the text writes, and in `reads` those that it shows, as far as the text
+    /// tells.
     pub writes: Vec<Reached>,
     pub reads: Vec<Reached>,
-    /// Whether it runs elsewhere than where its session was started, so that paths are others.
+    /// Whether the text runs in another directory than the one that its session was started in, so
+    /// that its paths mean other files.
     pub is_moved: bool,
-    /// Whether nothing else can be in it.
+    /// Whether the text can run nothing but these calls.
     pub is_whole: bool,
-    /// Whether it is nothing but plain commands, each as it is spelt.
+    /// Whether the text is nothing but plain commands, each run as it is spelt.
     pub is_plain: bool,
 }
 
 /// A program and its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
-    /// `None` stands for what the text does not tell: no argument, one or many.
+    /// The program and its arguments as it gets them; `None` stands for what the text does not
+    /// tell: no argument, one or many.
     pub words: Vec<Option<String>>,
-    /// The names of the variables that are set with it.
+    /// The names of the variables that are set for the program.
     pub variables: Vec<String>,
-    /// Those of its arguments that are in the home directory, as they are spelt (`~/.ssh`).
+    /// Those of the arguments that are in the home directory, as they are spelt (`~/.ssh`).
     pub homes: Vec<String>,
-    /// Whether all it does is to run others of these.
+    /// Whether all that the program does is to run others of these calls.
     pub is_wrapper: bool,
-    /// The words that have it run another program, take orders or work outside of the project.
+    /// The indexes of words that have the program run another, take orders or work outside of the
+    /// project.
     pub detours: Vec<usize>,
-    /// The words that are paths out of the project.
+    /// The indexes of words that are paths out of the project.
     pub outside: Vec<usize>,
 }
 
 /// Files that a command reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// From the top of the worktree that is worked in; absolute outside of it.
+    /// The files from the top of the worktree that is worked in; absolute outside of it.
     pub own: Pattern,
-    /// From the top of their own worktree, whichever that is.
+    /// The files from the top of their own worktree, whichever that is.
     pub anywhere: Pattern,
-    /// Whether no rule for a program means them too: outside of the project, and what tells
-    /// programs what to do.
+    /// Whether these files are beyond every rule that allows a program: they are outside of the
+    /// project, or tell programs what to do.
     pub is_off_limits: bool,
 }
 
-/// What the rules say, and which of them.
+/// The decision of the rules, and the rule that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict<'a, N> {
     pub effect: Effect,
-    /// What the rule that decided is called; of several that allow, the first.
+    /// The name of the rule that decided; of several that allow, the first.
     pub name: &'a N,
     pub rule: &'a Rule,
 }

@@ -2,19 +2,20 @@
 
 use super::Call;
 
-/// How a pattern and a call go together.
+/// The way in which a pattern matches a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Match {
     No,
-    /// What the text does not tell might make it one, or an option might stand between.
+    /// A word that the text does not tell might complete the match, or an operand might belong to
+    /// an option before it.
     Perhaps,
     Yes,
 }
 
-/// Options that many programs have under two names.
+/// Options that many programs have under a short and a long name.
 const SAME: &[(char, &str)] = &[('f', "--force"), ('r', "--recursive"), ('R', "--recursive")];
 
-/// Options before the verb that take a word.
+/// Options before the verb that take a word as their value.
 const WITH_WORD: &[(&str, &str)] = &[
     ("git", "-C"),
     ("git", "-c"),
@@ -32,9 +33,9 @@ const WITH_WORD: &[(&str, &str)] = &[
 /// Options that change only what a program prints.
 const QUIET: &[(&str, &str)] = &[("git", "--no-pager"), ("cargo", "-q"), ("cargo", "--quiet")];
 
-/// Whether a rule that allows is about `call`: word for word, as it is spelt, by the
-/// program's name or from one of the system's directories. An option that the rule does not name
-/// may come only after all that it does, and may not lead elsewhere.
+/// Tells whether a rule that allows is about `call`: word for word, as it is spelt, with the
+/// program given by its name or from one of the system's directories. An option that the rule does
+/// not name may come only after all words that it does name, and may not lead elsewhere.
 pub(super) fn allows(pattern: &str, call: &Call) -> bool {
     let pattern = Pattern::read(pattern);
     let Some(Some(program)) = call.words.first() else { return false };
@@ -65,9 +66,9 @@ pub(super) fn allows(pattern: &str, call: &Call) -> bool {
     fits && !leads_away && (pattern.is_open || given.next().is_none())
 }
 
-/// Whether a word is as the pattern of an allowing rule says. A name that ends in `*` is that
-/// name: `diff*` is not `difftool`, nor `ls*` `lsof`; but `python*` is `python3`, and `test*` is
-/// `test:all`.
+/// Tells whether a word is as the pattern of an allowing rule says. A name that ends in `*` matches
+/// only that name: `diff*` is not `difftool`, nor `ls*` `lsof`; but `python*` is `python3`, and
+/// `test*` is `test:all`.
 fn is_word(wanted: &str, word: &str, is_program: bool) -> bool {
     let Some(stem) = wanted.strip_suffix('*').filter(|stem| !stem.contains(['*', '/'])) else {
         return glob(wanted, word);
@@ -81,14 +82,14 @@ fn is_word(wanted: &str, word: &str, is_program: bool) -> bool {
         || rest.is_empty()
 }
 
-/// Whether a pattern names a file by where it is from here.
+/// Tells whether a pattern names a file by a path that is relative to the current directory.
 pub(super) fn names_file(pattern: &str) -> bool {
     let words = Pattern::read(pattern).words;
     let is_path = |word: &&str| !word.starts_with(['/', '-']) && word.contains('/');
     words.iter().any(is_path) || words.iter().skip(1).any(|word| !word.starts_with('-') && word.contains('.'))
 }
 
-/// Whether a rule that asks or refuses is about `call`, however that is spelt: the program
+/// Tells whether a rule that asks or refuses is about `call`, however that is spelt: the program
 /// from anywhere, options in any order and under either name.
 pub(super) fn concerns(pattern: &str, call: &Call) -> Match {
     let Some((program, words)) = call.words.split_first() else { return Match::No };
@@ -109,7 +110,7 @@ struct Pattern<'a> {
 }
 
 impl<'a> Pattern<'a> {
-    /// `cargo test*`, `cargo test *` and `cargo test:*` are open.
+    /// Reads a pattern. `cargo test*`, `cargo test *` and `cargo test:*` are open.
     fn read(text: &'a str) -> Self {
         let text = text.trim();
         let is_open = text.ends_with('*');
@@ -121,9 +122,10 @@ impl<'a> Pattern<'a> {
 struct Arguments<'a> {
     options: Vec<&'a str>,
     operands: Vec<&'a str>,
-    /// Those that may belong to the option before them.
+    /// For each operand, whether it may be the value of the option before it.
     after_option: Vec<bool>,
-    /// How many operands come before the first word that the text does not tell.
+    /// Number of operands before the first word that the text does not tell; `None` if it tells
+    /// all.
     known: Option<usize>,
 }
 
@@ -155,7 +157,8 @@ impl<'a> Arguments<'a> {
         read
     }
 
-    /// Options may stand anywhere, in any order; operands in theirs.
+    /// Compares with the words of a pattern: options may come anywhere, in any order; operands only
+    /// in theirs.
     fn compare(&self, pattern: &[&str], is_open: bool) -> Match {
         let (options, operands): (Vec<&str>, Vec<&str>) =
             pattern.iter().partition(|word| word.starts_with('-') && word.len() > 1);
@@ -177,7 +180,8 @@ impl<'a> Arguments<'a> {
         if is_within && has_options || may_follow && known_fit { Match::Perhaps } else { Match::No }
     }
 
-    /// Whether these are the operands, if some of those belong to the options before them.
+    /// Tells whether these are the operands, if some of the given ones belong to the options before
+    /// them.
     fn has_within(&self, wanted: &[&str]) -> bool {
         let mut given = self.operands.iter().zip(&self.after_option);
         wanted.iter().all(|wanted| {
@@ -192,7 +196,7 @@ impl<'a> Arguments<'a> {
         if wanted.starts_with("--") {
             return self.options.iter().any(|given| is_long(wanted, given));
         }
-        // `-rf`: each letter, wherever it stands.
+        // `-rf`: each letter, in whichever option it is.
         wanted[1..].trim_end_matches('*').chars().all(|letter| self.has_letter(letter))
     }
 
@@ -205,24 +209,24 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The long name of an option.
+/// Returns the long name of a short option.
 fn long_of(letter: char) -> Option<&'static str> {
     SAME.iter().find(|(short, _)| *short == letter).map(|(_, long)| *long)
 }
 
-/// Whether an option of a call is the long one that a pattern names.
+/// Tells whether an option of a call is the long one that a pattern names.
 fn is_long(wanted: &str, given: &str) -> bool {
     let name = given.split('=').next().unwrap_or(given);
     let plain = wanted.trim_end_matches('*');
     let is_letter = |(short, long): &(char, &str)| *long == plain && given[1..].contains(*short);
     glob(wanted, given)
         || glob(wanted, name)
-        // Programs take the beginning of a long option for it.
+        // Programs accept the beginning of a long option in its place.
         || name.len() > 3 && plain.starts_with(name)
         || !given.starts_with("--") && SAME.iter().any(is_letter)
 }
 
-/// Whether a word is as the pattern says; `*` stands for anything.
+/// Tells whether a word is as the pattern says; `*` stands for anything.
 pub(super) fn glob(pattern: &str, word: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

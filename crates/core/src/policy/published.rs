@@ -12,18 +12,18 @@ use crate::side_files::SideFiles;
 use crate::side_files::escaped;
 use crate::side_files::unescaped;
 
-/// How the line of a rule begins.
+/// Beginning of the published line of a rule.
 pub const RULE: &str = "rule\t";
 
-/// A rule, and where it comes from.
+/// A rule, and its origin.
 pub(crate) type NamedRule = (DecidedBy, Rule);
 
 impl dyn SideFiles + '_ {
-    /// The rules that refuse or ask, for who works there; `None` if what was published is not
-    /// all, or of another state. The place is looked for only if it matters.
+    /// Returns the rules that refuse or ask in a worktree; `None` if the published lines are not
+    /// complete or of another state of the store. `worktree` is called only if it matters.
     pub(super) fn strict_rules(&self, worktree: &dyn Fn() -> std::path::PathBuf) -> Option<Vec<NamedRule>> {
         let lines = self.published(RULE, usize::MAX)?;
-        // A line too many is none too few.
+        // Lines may be too many, but never too few: without any, there is no such rule.
         if lines.is_empty() {
             return self.is_current().then(Vec::new);
         }
@@ -32,18 +32,19 @@ impl dyn SideFiles + '_ {
     }
 }
 
-/// The line of a rule; one that allows is not for every tool's hook.
+/// Returns the published line of a rule; none for one that allows, which not every tool's hook
+/// needs.
 pub fn rule_line(record: &RuleRecord) -> Option<String> {
     let json = serde_json::to_string(record).ok().filter(|_| record.rule.effect != Effect::Allow)?;
     Some(format!("{RULE}\t{}\n", escaped(&json)))
 }
 
-/// The line of a setting that brings rules for a worktree, or for all.
+/// Returns the published line of a setting that brings rules, for a worktree or for all.
 pub fn setting_line(worktree: &str, key: &str, value: &str) -> Option<String> {
     effect_of(key).map(|_| format!("{RULE}{}\t{key}\t{}\n", escaped(worktree), escaped(value)))
 }
 
-/// Rules of a setting, each called by its own words.
+/// Returns the rules of a setting, each named by its own words.
 pub(crate) fn of_setting(key: &str, value: &str) -> Result<Vec<NamedRule>, PolicyError> {
     let Some(effect) = effect_of(key) else { return Ok(Vec::new()) };
     let named = |rule: Rule| {
@@ -75,7 +76,7 @@ fn read_line(line: &str, here: &Path) -> Vec<NamedRule> {
     }
 }
 
-/// A rule of the person's with what it is called.
+/// Returns a rule of the person's with its id and number as its origin.
 pub(super) fn named(record: RuleRecord) -> NamedRule {
     (DecidedBy::Rule { id: record.id, number: record.number }, record.rule)
 }

@@ -5,7 +5,7 @@ use super::PolicyError;
 use super::Rule;
 use crate::claims::Pattern;
 
-/// The rules of a setting. Outside parentheses a semicolon parts two of them.
+/// Reads the rules of a setting. Outside parentheses a semicolon separates two of them.
 pub fn read_rules(effect: Effect, text: &str) -> Result<Vec<Rule>, PolicyError> {
     let mut rules = Vec::new();
     let mut rest = text.trim();
@@ -31,7 +31,7 @@ pub fn read_rules(effect: Effect, text: &str) -> Result<Vec<Rule>, PolicyError> 
     Ok(rules)
 }
 
-/// Whether a rule can be about that.
+/// Checks the tool and the pattern of a rule.
 pub fn check_pattern(tool: &str, pattern: Option<&str>) -> Result<(), PolicyError> {
     let is_name = |character: char| character.is_alphanumeric() || "_-*.:".contains(character);
     if tool.is_empty() || !tool.chars().all(is_name) {
@@ -43,7 +43,7 @@ pub fn check_pattern(tool: &str, pattern: Option<&str>) -> Result<(), PolicyErro
         return no_pattern("it is empty, or no single line");
     }
     match tool.to_lowercase().as_str() {
-        // What stands for a shell of its own would mean another command than it says.
+        // In a pattern, shell syntax would mean another command than it says.
         "bash" if pattern.contains(['|', ';', '&', '<', '>', '`', '$', '"', '\'', '\\', '(', ')']) => {
             no_pattern(
                 "it is to be one program and its arguments, without quotes: every command in a line is compared",

@@ -1,4 +1,4 @@
-//! The port of the policy room: what an engine must store of rules and questions.
+//! The port of the policy room: the reads of rules and questions that an engine must offer.
 
 use super::AskRecord;
 use super::RuleRecord;
@@ -7,12 +7,12 @@ use crate::journal::ChangeId;
 
 /// The reads that the policy needs.
 pub trait PolicyStore {
-    /// Every rule, in the order of their numbers.
+    /// Returns every rule, in the order of their numbers.
     fn rules(&self) -> Result<Vec<RuleRecord>, StoreError>;
 
-    /// Every question that was not closed, the oldest first.
+    /// Returns every question that was not closed, oldest first.
     fn asks(&self) -> Result<Vec<AskRecord>, StoreError>;
 
-    /// One of them.
+    /// Returns a question that was not closed, by its id.
     fn ask_of(&self, id: ChangeId) -> Result<Option<AskRecord>, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! What rules say of commands, in whichever way these are written.
+//! Tests of the decisions of rules, on commands that are spelt in many ways.
 
 use super::*;
 use crate::Timestamp;
@@ -15,8 +15,8 @@ fn rule(text: &str) -> Rule {
     Rule { effect, tool, pattern: words.next().map(str::to_owned), project: None, until: None }
 }
 
-/// A text as the shell reader tells it, where every `;` parts two calls, `?` is unknown and
-/// `^` is behind a word that leads elsewhere.
+/// Builds a request from a text in which `;` separates two calls, `?` is an unknown word, and `^`
+/// follows a word that leads elsewhere.
 fn request(text: &str) -> Request {
     let call = |text: &str| {
         let words =
@@ -161,9 +161,9 @@ fn other_tools_are_matched_by_name_and_path() {
     let tool = |name: &str| of_tool(name, Action::Other);
     assert_eq!(said(&rules, &tool("mcp__github__merge")), "deny 3");
     assert_eq!(said(&rules, &tool("mcp__gitlab__merge")), "nothing");
-    // What a rule cannot compare is asked about.
+    // A tool that a pattern cannot be compared with is asked about.
     assert_eq!(said(&rules, &tool("WebFetch")), "ask 4");
-    // What is guessed of others' tools refuses, and allows nothing.
+    // A guess about other tools refuses, and allows nothing.
     let guessed = |name: &str, path: &str| Request { name: name.into(), is_own: false, ..edit(path) };
     assert_eq!(said(&rules, &guessed("mcp__deploy__update", "src/a.rs")), "nothing");
     assert_eq!(said(&rules, &guessed("mcp__deploy__update", "src/secrets.rs")), "deny 2");

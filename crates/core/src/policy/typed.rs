@@ -1,4 +1,4 @@
-//! Reads what the person types as the answer to a question. Pure.
+//! Reads the answer to a question that the person types. Pure.
 
 use super::AskAnswer;
 use super::AskKind;
@@ -6,16 +6,16 @@ use super::AskRecord;
 use super::PolicyError;
 use super::Question;
 
-/// What is typed for the three answers to a permission, most usual first.
+/// Words for the three answers to a permission, most usual first.
 const ALLOW: [&str; 4] = ["allow", "yes", "y", "approve"];
 const ALWAYS: [&str; 2] = ["always", "allow always"];
 const DENY: [&str; 5] = ["deny", "no", "n", "refuse", "reject"];
 
-/// What a refusal says that gives no reason.
+/// The text of a refusal that gives no reason.
 const NO_REASON: &str = "Your user refused this. Ask what to do instead.";
 
 impl AskRecord {
-    /// The answer that is typed, one word or text for each argument.
+    /// Reads the answer that is typed, one word or text for each argument.
     pub fn read_answer(&self, words: &[String]) -> Result<AskAnswer, PolicyError> {
         match self.ask.kind {
             AskKind::Question => self.chosen(words),
@@ -48,7 +48,7 @@ impl AskRecord {
 
     fn chosen(&self, words: &[String]) -> Result<AskAnswer, PolicyError> {
         let joined = [words.join(" ")];
-        // One question takes all that is typed.
+        // A single question takes everything that is typed.
         let words = if self.ask.questions.len() == 1 { &joined[..] } else { words };
         if words.len() != self.ask.questions.len() || words.iter().any(|word| word.trim().is_empty()) {
             let options =
@@ -62,7 +62,7 @@ impl AskRecord {
 }
 
 impl Question {
-    /// The options that are meant, by number or label; what is none of them counts as it is.
+    /// Returns the options that are meant, by number or label; any other text counts as it is.
     fn meant(&self, word: &str) -> String {
         if !self.takes_many {
             return self.option(word).unwrap_or_else(|| word.trim().to_owned());

@@ -1,15 +1,15 @@
-//! What agents read of rules and answers.
+//! The texts about rules that agents read.
 
 use super::DecidedBy;
 use super::Rule;
 
-/// Why a tool was refused by a rule.
+/// Returns the reason why a rule has refused a tool.
 pub(super) fn refused(rule: &Rule, by: &DecidedBy) -> String {
     let (what, whose) = (what(rule), whose(by));
     format!("[consort] Refused by {whose}: {what} is not to be used. Do not try it another way.")
 }
 
-/// Why the person is asked.
+/// Returns the reason why the person is asked.
 pub(super) fn asked(rule: &Rule, by: &DecidedBy) -> String {
     format!("[consort] {} is asked about, by {}.", what(rule), whose(by))
 }

@@ -1,6 +1,6 @@
-//! What each session does right now, and which process hosts it, in its state file
-//! beside the database. It comes with every tool call of every agent, twice. **Losing
-//! one loses nothing that the next does not tell.**
+//! Stores each session's current activity and its hosting process in the session's state file, beside the
+//! database. An update comes twice with every tool call of every agent. **A lost update is made good by the
+//! next one.**
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -29,7 +29,7 @@ use crate::side_files::TURN;
 use crate::side_files::escaped;
 use crate::side_files::unescaped;
 
-/// What [`SUBAGENTS`] says.
+/// Value of the field [`SUBAGENTS`] of a session that has had subagents.
 const SOME: &str = "some";
 
 #[derive(Serialize, Deserialize)]
@@ -48,14 +48,14 @@ struct Turn {
 }
 
 impl dyn SideFiles + '_ {
-    /// Notes what a session does; false if the session has not begun.
+    /// Writes a session's activity; returns `false` if the session has not begun.
     pub fn note_activity(
         &self,
         session: &SessionId,
         at: Timestamp,
         update: &ActivityUpdate,
     ) -> Result<bool, StoreError> {
-        // Mail may have come before the session. What was damaged is written again.
+        // A state with mail only may exist before the session begins. Damaged fields are written again.
         let Some(state) = self.state(session)? else { return Ok(false) };
         if !state.is_begun() {
             return Ok(false);
@@ -67,27 +67,27 @@ impl dyn SideFiles + '_ {
             text = json(&Now { activity: None, waiting_for: None, ..now });
         }
         let turn = update.prompt.then(|| json(&next_turn(&state, update)));
-        // One that does not fit says nothing new.
+        // A turn that does not fit into its field is not written.
         let turn = turn.filter(|turn| turn.len() <= TURN.len);
         let fields: Vec<(StateField, &str)> =
             [(NOW, text.as_str())].into_iter().chain(turn.as_deref().map(|turn| (TURN, turn))).collect();
         self.set_fields(session, &fields)
     }
 
-    /// Says that a session lives, for those who cannot see its process.
+    /// Records that a session lives, for observers that cannot see its process.
     pub fn renew(&self, session: &SessionId, at: Timestamp) {
-        // One that has left has nothing to renew.
+        // A session that has left has no state to renew.
         let _ = self.set_fields(session, &[(RENEWED, &at.0.to_string())]);
     }
 
-    /// When a session was last known to live.
+    /// Returns the time when a session was last known to live.
     pub fn renewed(&self, session: &SessionId) -> Option<Timestamp> {
         let state = self.state(session).ok()??;
         let (renewed, now): (Option<i64>, Option<Now>) = (state.read(RENEWED), state.read(NOW));
         renewed.map(Timestamp).max(now.map(|now| now.at))
     }
 
-    /// Begins a session's state; clears what an earlier life left, except mail.
+    /// Creates a session's state, or resets an earlier one except for its mail flags.
     pub fn start_activity(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
         self.make_session(session, &[(MAIL, NO_MAIL)])?;
         let now = json(&Now { at, status: Status::Idle, activity: None, waiting_for: None });
@@ -95,24 +95,24 @@ impl dyn SideFiles + '_ {
         self.set_fields(session, &fields).map(drop)
     }
 
-    /// Notes in which process an agent runs. Where it cannot be, it is a hint less.
+    /// Records the hosting process of an agent. A failure is ignored: the record is only a hint.
     pub fn note_host(&self, agent: &Agent) {
         let Process { pid, start, .. } = &agent.location.process;
-        // The state first: a slot counts only with that.
+        // Write the state first: a slot counts only if the state agrees.
         let _ =
             self.set_fields(&agent.session, &[(HOST, &format!("{pid} {start} {}", agent.location.machine))]);
         let _ = self.set_slot(HOSTS, &life(&agent.location.process), &escaped(agent.session.as_str()));
     }
 
-    /// The session that a process is noted to host. None may mean that it was not noted.
+    /// Returns the session recorded as hosted by a process. `None` may also mean that the record was lost.
     pub fn hosted_by(&self, process: &Process) -> Option<SessionId> {
         let session = SessionId::from(unescaped(&self.slot(HOSTS, &life(process))?));
-        // It may have ended since, or moved to another process.
+        // The session may have ended since, or moved to another process.
         let (_, host) = self.host_of(&session)?;
         host.is(process).then_some(session)
     }
 
-    /// In which process a session runs, and where, as it was noted.
+    /// Returns the recorded machine and hosting process of a session.
     pub fn host_of(&self, session: &SessionId) -> Option<(String, Process)> {
         let state = self.state(session).ok()??;
         let mut words = state.get(HOST).splitn(3, ' ');
@@ -120,7 +120,7 @@ impl dyn SideFiles + '_ {
         Some((host.to_owned(), Process { pid, start: start.to_owned(), ..Process::default() }))
     }
 
-    /// A subagent of a session has begun.
+    /// Records that a subagent of a session has begun.
     pub fn note_subagent(&self, session: &SessionId, subagent: &Subagent) -> Result<(), StoreError> {
         if self.set_fields(session, &[(SUBAGENTS, SOME)])? {
             self.add(session, &Line::Subagent(json(subagent)))?;
@@ -128,15 +128,15 @@ impl dyn SideFiles + '_ {
         Ok(())
     }
 
-    /// A subagent of a session has ended.
+    /// Records that a subagent of a session has ended.
     pub fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError> {
         self.add(session, &Line::SubagentOver(id.to_owned()))
     }
 
-    /// What is known of what a session does.
+    /// Reads the activity of a session.
     pub fn activity(&self, session: &SessionId) -> Option<Activity> {
         let state = self.state(session).ok()??;
-        // Caught in the middle of a write, it is whole a moment later.
+        // The field may be half written: read it a second time.
         let now: Now = state.read(NOW).or_else(|| self.state(session).ok()??.read(NOW))?;
         let turn: Turn = state.read(TURN).unwrap_or_default();
         let has_subagents = state.get(SUBAGENTS) == SOME;
@@ -154,8 +154,8 @@ impl dyn SideFiles + '_ {
     }
 }
 
-/// Prompts of one session come one after the other, so reading and writing back loses
-/// none.
+/// Returns the turn data after an update that began with a prompt. Prompts of one session come one after the
+/// other, so reading and writing back loses none.
 fn next_turn(state: &SessionState, update: &ActivityUpdate) -> Turn {
     let turn: Turn = state.read(TURN).unwrap_or_default();
     Turn {
@@ -169,7 +169,7 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// One life of a process.
+/// Returns the slot key of one process: its id and start.
 fn life(process: &Process) -> String {
     format!("{} {}", process.pid, escaped(&process.start))
 }

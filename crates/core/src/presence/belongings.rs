@@ -1,5 +1,5 @@
-//! Pure rules of what belongs to a session in the other rooms, and what becomes of it when
-//! the session ends, is renamed or has a successor. No store, no clock, no machine.
+//! Pure rules for a session's holds, task and unread letters when the session ends or has a successor. No
+//! store, no clock, no machine.
 
 use crate::Timestamp;
 use crate::claims;
@@ -15,7 +15,7 @@ use crate::presence::SessionId;
 use crate::tasks;
 use crate::tasks::TaskRecord;
 
-/// What a session has, as the store knows it.
+/// The holds, task and unread letters of a session.
 #[derive(Clone, Debug)]
 pub(super) struct Belongings {
     pub(super) owner: SessionId,
@@ -25,7 +25,7 @@ pub(super) struct Belongings {
 }
 
 impl Belongings {
-    /// The owner leaves: what it holds and works on is free.
+    /// Returns the changes when the owner leaves: its holds and its task are freed.
     pub(super) fn freed(&self, reason: LeaveReason) -> Vec<Change> {
         let mut changes = claims::freed(&self.holds);
         changes.extend(self.task.as_ref().map(tasks::left_behind));
@@ -33,7 +33,7 @@ impl Belongings {
         changes
     }
 
-    /// Another session takes the owner's place. `label` is what it is called as a holder.
+    /// Returns the changes when the session `by` takes the owner's place. `label` is its name as a holder.
     pub(super) fn taken_over(self, by: &Agent, label: &str, now: Timestamp) -> Vec<Change> {
         let mut changes = claims::taken_over(self.holds, &by.session, label);
         changes.extend(self.task.into_iter().flat_map(|task| tasks::taken_over(task, by, now)));

@@ -1,4 +1,4 @@
-//! Who is calling, and what shows it.
+//! Types that identify the caller of a command: facts about the process, proof of the person, the result.
 
 use serde::Serialize;
 
@@ -7,41 +7,39 @@ use crate::presence::Agent;
 use crate::presence::NotAllowed;
 use crate::presence::SessionId;
 
-/// What tells who calls, gathered by the door.
+/// Facts that identify the caller, gathered by the door.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallerFacts {
-    /// The calling process, where it is another than the one that asks.
+    /// The calling process, if it is not our own process.
     pub own: Option<Process>,
-    /// Nearest first.
+    /// The caller's ancestor processes, nearest first.
     pub ancestors: Vec<Process>,
-    /// The session that the last of them is noted to host: a note, which makes nobody that agent. Not
-    /// looked up for callers over the network.
+    /// The session recorded as hosted by the last of `ancestors`. The record alone does not make the caller
+    /// that agent. Not looked up for callers over the network.
     pub hosted: Option<SessionId>,
-    /// Which of the sessions that one process hosts is the likeliest. It tells
-    /// them apart, and nothing more.
+    /// Session ids from the caller's environment. They only tell the sessions of one process apart.
     pub hints: Vec<SessionId>,
-    /// The same by the caller's own word.
+    /// The session that the call itself names; it ranks before `hints` and proves no more.
     pub thread: Option<SessionId>,
-    /// Whether an ancestor is an agent CLI, registered or not, or is noted to host
-    /// a session.
+    /// Whether an ancestor is an agent CLI, registered or not, or is recorded as hosting a session.
     pub in_agent: bool,
     pub proof: Proof,
 }
 
-/// What shows that a call comes from the person.
+/// The proof that a call comes from the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
     None(Unproven),
-    /// A controlling terminal of its own, which a person is at.
+    /// The caller has a controlling terminal of its own, and a person is at it.
     Terminal,
-    /// The same, and a word that was shown there was typed back.
+    /// The caller has such a terminal, and a word shown there was typed back.
     Typed,
-    /// A token that the person made for this verb.
+    /// The caller has a token that the person made for this verb.
     Token,
 }
 
 impl Proof {
-    /// Whether it is enough for what weakens or removes protection.
+    /// Tells whether the proof is enough for a call that weakens or removes protection.
     pub fn is_confirmed(&self) -> bool {
         matches!(self, Self::Typed | Self::Token)
     }
@@ -53,27 +51,27 @@ impl Default for Proof {
     }
 }
 
-/// Why a call is not known to come from the person.
+/// The reason a call is not known to come from the person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unproven {
-    /// It has no controlling terminal.
+    /// The caller has no controlling terminal.
     NoTerminal,
-    /// Its terminal is a tmux pane that nobody has looked at lately.
+    /// The caller's terminal is a tmux pane that nobody has looked at lately.
     Unwatched,
-    /// Its environment was made by an agent CLI: this variable says so.
+    /// The caller's environment has this variable, which an agent CLI has set.
     Marked(String),
-    /// It is not a process of this user's on this machine.
+    /// The caller is not a process of this user's on this machine.
     Elsewhere,
 }
 
-/// Who calls.
+/// The identified caller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "caller", content = "agent", rename_all = "snake_case")]
 pub enum Caller {
     Agent(Box<Agent>),
     Person,
-    /// Neither an agent nor provably the person. It may read what any agent may
-    /// read, and change nothing.
+    /// The caller is neither an agent nor provably the person: it may read what any agent may read, and
+    /// change nothing.
     Anonymous(NotAllowed),
 }

@@ -1,4 +1,4 @@
-//! Errors of the presence room: why joining, renaming or finding an agent was refused.
+//! Errors of the presence room: the reasons joining, renaming or finding an agent was refused, with hints.
 
 use thiserror::Error;
 
@@ -9,7 +9,7 @@ use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
 
-/// Why a session cannot join, or is not found.
+/// The reason a session cannot join or be renamed, or an agent is not found.
 #[derive(Debug, Error)]
 pub enum PresenceError {
     #[error("`{name}` is not a valid name")]

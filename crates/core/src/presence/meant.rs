@@ -1,12 +1,12 @@
-//! Pure rule: which agent a word means that is not its whole name.
+//! Pure rule that finds the agent a word stands for: its name, the beginning of its name, or its terminal.
 
 use super::Agent;
 
-/// Fewer letters would reach somebody else tomorrow.
+/// Least letters of a name's beginning: fewer might fit another agent tomorrow.
 const SHORTEST_PREFIX: usize = 3;
 
-/// The agents that a word means: by the beginning of the name, the pane (`%3`) or the
-/// terminal (`pts/17`, `/dev/pts/17`). More than one is for the caller to refuse.
+/// Returns the agents that a word stands for: by the name or its beginning, the pane (`%3`) or the terminal
+/// (`pts/17`, `/dev/pts/17`). The caller must refuse more than one.
 pub fn meant_by<'a>(word: &str, present: &'a [Agent]) -> Vec<&'a Agent> {
     let word = word.strip_prefix('@').unwrap_or(word);
     let lower = word.to_lowercase();

@@ -1,9 +1,9 @@
-//! The presence room: which agents are here.
+//! The presence room: which agents are here, under which names, and what each is doing.
 //!
-//! An [`Agent`] is one session of one agent CLI, known by its session id and
-//! called by a memorable name. It joins, may be renamed, and leaves; those are
-//! news and journalled. What it does from moment to moment is a [`ActivityUpdate`]:
-//! noted outside the journal, and cheap, because it comes with every tool call.
+//! An [`Agent`] is one session of one agent CLI, identified by its session id and
+//! called by a memorable name. It joins, may be renamed, and leaves; these changes are
+//! journalled. Its current activity is an [`ActivityUpdate`]: noted outside the journal,
+//! and cheap, because it comes with every tool call.
 //!
 //! The session id is the key because nothing else is stable: terminals are
 //! shared, process ids are reused, one process may host several sessions.

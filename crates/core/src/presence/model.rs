@@ -1,5 +1,5 @@
-//! Data of the presence room: agents, where they run, their activity, and
-//! the requests and outcomes of its verbs.
+//! Data of the presence room: agents, their locations, their activity, and the requests and outcomes of the
+//! room's verbs.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::tasks::SpecRef;
 use crate::tasks::TaskKey;
 use crate::text;
 
-/// Between a session's id and what tells a second life of it from the first.
+/// Separates a session's id from the suffix that a second life of the session gets.
 const SECOND_LIFE: char = '~';
 
 /// One session of one agent CLI, as the CLI names it. It has files of its own,
@@ -30,13 +30,13 @@ const SECOND_LIFE: char = '~';
 pub struct SessionId(String);
 
 impl SessionId {
-    /// An id as somebody else states it; refused if it is not one.
+    /// Checks an id that comes from outside, and refuses an invalid one.
     pub fn new(id: impl Into<String>) -> Result<Self, BadId> {
         let id = id.into();
         path_part::check(&id).map(|()| Self(id))
     }
 
-    /// An id as an agent CLI sends it: a long one is used by its hash.
+    /// Takes an id as an agent CLI sends it; an id that is too long is replaced by its hash.
     pub fn from_cli(id: String) -> Result<Self, BadId> {
         match path_part::check(&id) {
             Ok(()) => Ok(Self(id)),
@@ -45,37 +45,37 @@ impl SessionId {
         }
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The id of a second life of this session: it was resumed in that process
-    /// while it runs in another.
+    /// Returns the id of a second life of this session: the session was resumed in that process while it
+    /// still runs in another.
     pub fn second_life(&self, process: &Process) -> Self {
         let life = text::checksum(format!("{} {}", process.pid, process.start).as_bytes());
         let id = &self.0[..self.0.floor_char_boundary(path_part::LONGEST_ID - 18)];
         Self(format!("{id}{SECOND_LIFE}{life:016x}"))
     }
 
-    /// Whether it was given to a session that was resumed while it ran.
+    /// Tells whether the id belongs to a second life of a session: see [`Self::second_life`].
     pub fn is_second_life(&self) -> bool {
         self.0.contains(SECOND_LIFE)
     }
 
-    /// Whether the CLI means this session by that id.
+    /// Tells whether the CLI means this session by `id`; a second life has the CLI id of the first.
     pub fn has_cli_id(&self, id: &SessionId) -> bool {
         self == id || self.0.rsplit_once(SECOND_LIFE).is_some_and(|(first, _)| first == id.0)
     }
 
-    /// What its files are called.
+    /// Returns the name of the session's files.
     pub fn path_part(&self) -> PathPart {
         PathPart::of_any(&self.0)
     }
 }
 
-/// An id that was accepted before, from our own store or notes. Earlier versions
-/// accepted any text: what is no id is used by its hash.
+/// Reads an id that was accepted before, from our own store or notes. Earlier versions accepted any text:
+/// an invalid id is replaced by its hash.
 impl<S: Into<String>> From<S> for SessionId {
     fn from(id: S) -> Self {
         let id = id.into();
@@ -93,29 +93,29 @@ impl std::fmt::Display for SessionId {
 }
 
 id! {
-    /// What an agent is called: `SwiftRaven`.
+    /// The name of an agent: `SwiftRaven`.
     AgentName
 }
 
-/// A registered agent: who it is, and where it runs.
+/// A registered agent: its session, name, CLI, project and location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
     pub session: SessionId,
     pub name: AgentName,
-    /// Which agent CLI: `claude`, `codex`, …
+    /// The name of the agent CLI: `claude`, `codex`, …
     pub kind: String,
     pub project: Project,
     pub branch: Option<String>,
     pub model: Option<String>,
     pub joined_at: Timestamp,
-    /// The spec it takes its tasks from.
+    /// The spec that the agent takes its tasks from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecRef>,
     pub location: Location,
 }
 
-/// Where an agent runs. **Only its own machine can use it**; on another it is there to
-/// be shown.
+/// The machine, process, directories and terminal of an agent. **Only the agent's own machine can use them**;
+/// other machines only show them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
     /// The machine, and the process namespace on it.
@@ -124,17 +124,17 @@ pub struct Location {
     pub cwd: PathBuf,
     pub worktree: PathBuf,
     pub terminal: Terminal,
-    /// The file that its spec was found in.
+    /// The file in which the agent's spec was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec_file: Option<PathBuf>,
 }
 
-/// Where its screen is, as far as its environment tells.
+/// The terminal of an agent, as far as the agent's environment tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terminal {
-    /// The tmux pane: `%3`.
+    /// The id of the tmux pane: `%3`.
     pub pane: Option<String>,
-    /// The socket of that tmux server.
+    /// The socket of the pane's tmux server.
     pub tmux: Option<PathBuf>,
     /// The X11 window id.
     pub window: Option<String>,
@@ -142,11 +142,11 @@ pub struct Terminal {
     pub program: Option<String>,
 }
 
-/// A change of who is here.
+/// A change of the agents that are here, or of the known repositories.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PresenceChange {
-    /// A repository was seen for the first time; its identity is settled.
+    /// A repository was seen for the first time; this settles its project.
     RepositorySeen {
         machine: String,
         repository: PathBuf,
@@ -162,14 +162,14 @@ pub enum PresenceChange {
         session: SessionId,
         reason: LeaveReason,
     },
-    /// Long gone, and dropped for good.
+    /// The session left long ago, and its record is dropped.
     Forgotten {
         session: SessionId,
     },
 }
 
 impl PresenceChange {
-    /// Who or what it changes.
+    /// Lists the subjects of the change, for the journal.
     pub(crate) fn about(&self) -> Vec<String> {
         vec![match self {
             Self::RepositorySeen { machine, repository, .. } => {
@@ -183,68 +183,68 @@ impl PresenceChange {
     }
 }
 
-/// How an agent came to leave.
+/// The reason an agent left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeaveReason {
     /// The session ended.
     Ended,
-    /// It was asked to leave, and stays away until it joins again.
+    /// The agent was asked to leave, and stays away until it asks to join.
     Asked,
-    /// Its process is gone.
+    /// The agent's process is gone.
     Died,
-    /// On another machine, and not heard from.
+    /// The agent's process cannot be seen from here, and nothing was heard from the agent for too long.
     Silent,
-    /// Another session of the same process has taken its place.
+    /// Another session of the same process has taken the agent's place.
     Replaced,
 }
 
-/// What an agent is doing. The order is the order of attention.
+/// The kind of an agent's activity. Statuses are ordered by how much they need the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Waiting for the person.
+    /// The agent waits for the person.
     Waiting,
-    /// Idle for long on what others want.
+    /// The agent has been idle for long, while it has a task or holds something that others want.
     Stuck,
     Working,
     Idle,
-    /// Idle, with nobody at its terminal.
+    /// The agent is idle, with nobody at its terminal.
     Away,
     Gone,
 }
 
 impl Status {
-    /// Whether it could begin something now.
+    /// Tells whether the agent is not working and could begin something now.
     pub fn is_idle(self) -> bool {
         matches!(self, Self::Idle | Self::Away | Self::Stuck)
     }
 }
 
-/// What an agent does at this moment.
+/// An update of what an agent is doing, as one of its hooks reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActivityUpdate {
     pub status: Status,
-    /// The tool in use and on what.
+    /// The tool in use and its target.
     pub doing: Option<String>,
-    /// What it waits for.
+    /// The question or event that the agent waits for.
     pub waiting_for: Option<String>,
-    /// Set when a prompt began it.
+    /// Whether a new prompt caused this update.
     pub prompt: bool,
-    /// The model, where it is known; it stays as it was otherwise.
+    /// The model, if known; `None` leaves the former value.
     pub model: Option<String>,
-    /// Whether it asks the person before it acts; as with the model.
+    /// Whether the agent asks the person before it acts; `None` leaves the former value.
     pub asks_first: Option<bool>,
 }
 
 impl ActivityUpdate {
-    /// A session that does this, and no more is known.
+    /// Returns an update with this status and nothing else.
     pub fn of(status: Status) -> Self {
         Self { status, doing: None, waiting_for: None, prompt: false, model: None, asks_first: None }
     }
 }
 
-/// All that its hooks have told of an agent.
+/// Everything that an agent's hooks have reported about its activity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activity {
     pub last_active: Timestamp,
@@ -258,26 +258,26 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// How long an agent may be idle on what others want.
+    /// Milliseconds after which an idle agent counts as stuck, if others want something of it.
     pub const STUCK: i64 = 15 * Timestamp::MINUTE;
 
-    /// Whether it has been idle for so long that others need not wait for it.
+    /// Tells whether the agent has been idle for at least [`Self::STUCK`].
     pub fn is_idle_for_long(&self, now: Timestamp) -> bool {
         self.status.is_idle() && now.since(self.last_active) >= Self::STUCK
     }
 }
 
-/// What came of an update.
+/// The result of noting an [`ActivityUpdate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivityOutcome {
     Noted,
-    /// Never heard of, or gone: it would have to join.
+    /// The session is unknown or has left: it would have to join.
     Stranger,
-    /// It was asked to leave.
+    /// The session was asked to leave.
     Dormant,
 }
 
-/// A helper that a session has started within itself.
+/// A helper agent that a session runs inside itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subagent {
     pub id: String,
@@ -285,7 +285,7 @@ pub struct Subagent {
     pub started_at: Timestamp,
 }
 
-/// An agent as it is seen now.
+/// An agent with its current status and activity, as lists of agents show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentView {
     #[serde(flatten)]
@@ -298,40 +298,40 @@ pub struct AgentView {
     pub quadrant: Option<Quadrant>,
     pub subagents: Vec<Subagent>,
     pub left: Option<Departure>,
-    /// Messages it has not read.
+    /// The number of messages that the agent has not read.
     pub unread: usize,
     /// Whether the caller is this agent.
     pub you: bool,
-    /// What its pane shows, while somebody watches.
+    /// The watcher's view of the agent's pane, while a watcher runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pane: Option<PaneGlance>,
 }
 
-/// When and why an agent left.
+/// The time and the reason of an agent's leaving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Departure {
     pub at: Timestamp,
     pub reason: LeaveReason,
 }
 
-/// What can be seen of an agent from outside, now.
+/// Facts about an agent that are observed from outside: its CLI's own status, and the place of its window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
     pub live: Option<LiveState>,
     pub quadrant: Option<Quadrant>,
 }
 
-/// What an agent's CLI publishes of it; beats what hooks last said, because an
-/// interrupted turn fires no hook.
+/// The status that an agent's CLI itself publishes. It overrides the hooks, because an interrupted turn fires
+/// no hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveState {
     pub status: Status,
     pub waiting_for: Option<String>,
-    /// When it was published, where hooks may have said something newer.
+    /// The time of publication, if hooks may have reported something newer since.
     pub at: Option<Timestamp>,
 }
 
-/// Where on the screen.
+/// The part of the screen that a window fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quadrant {
@@ -339,7 +339,7 @@ pub enum Quadrant {
     TopRight,
     BottomLeft,
     BottomRight,
-    /// The whole left side, and so on.
+    /// The whole left half; the following three are the other halves.
     Left,
     Right,
     Top,
@@ -347,7 +347,7 @@ pub enum Quadrant {
 }
 
 impl Quadrant {
-    /// Every one.
+    /// All parts of the screen.
     pub const ALL: [Self; 8] = [
         Self::TopLeft,
         Self::TopRight,
@@ -359,12 +359,12 @@ impl Quadrant {
         Self::Bottom,
     ];
 
-    /// The one of this name.
+    /// Finds the part of the screen with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|quadrant| quadrant.as_str() == name)
     }
 
-    /// Its name in messages and JSON.
+    /// Returns the name in messages and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::TopLeft => "top-left",
@@ -379,14 +379,14 @@ impl Quadrant {
     }
 }
 
-/// A place on a screen.
+/// A position on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     pub x: i32,
     pub y: i32,
 }
 
-/// A window's place and size.
+/// The position and size of a window or a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rect {
     pub origin: Point,
@@ -394,19 +394,20 @@ pub struct Rect {
     pub height: i32,
 }
 
-/// How a name comes about.
+/// The name that a session wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameWish {
-    /// The name it had, if free; else a fresh one.
+    /// The session's former name if it is free, else a generated one.
     Any,
-    /// This one, or one like it if it is taken.
+    /// This name, or the name with a number if it is taken.
     Prefer(String),
-    /// This one or nothing.
+    /// Exactly this name, or an error.
     Insist(String),
 }
 
 impl NameWish {
-    /// Whether it asks for that very name: who does has the letters that wait for it.
+    /// Tells whether the session asked for exactly this name: then it gets the letters that wait for that
+    /// name.
     pub(crate) fn is_for(&self, given: &AgentName) -> bool {
         match self {
             Self::Prefer(name) | Self::Insist(name) => given.as_str().eq_ignore_ascii_case(name),
@@ -415,7 +416,7 @@ impl NameWish {
     }
 }
 
-/// Who wants to join, and how.
+/// A request of a session to join.
 #[derive(Clone, Debug)]
 pub struct JoinRequest {
     pub session: SessionId,
@@ -425,46 +426,46 @@ pub struct JoinRequest {
     pub cwd: PathBuf,
     pub model: Option<String>,
     pub terminal: Terminal,
-    /// The spec to take tasks from, as typed; without it, the one it had.
+    /// The path of the spec to take tasks from, as typed; `None` keeps the session's former spec.
     pub spec: Option<PathBuf>,
-    /// The session whose place it takes, and all that was its.
+    /// The session that this one replaces, and whose holds, task and letters it takes over.
     pub replaces: Option<SessionId>,
 }
 
-/// Who joined, and who else is here.
+/// The agent that joined, and the other agents in its project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JoinOutcome {
     pub agent: Agent,
-    /// False when it was here already.
+    /// Whether the agent is new here; `false` if it was already present.
     pub joined: bool,
-    /// Whether it goes on with what it, or the one whose place it takes, was at.
+    /// Whether the agent continues earlier work: its own or that of the session it replaces.
     #[serde(skip)]
     pub goes_on: bool,
-    /// The other agents of this project, by attention.
+    /// The other agents of this project, those that need the person first.
     pub others: Vec<AgentView>,
-    /// More of them, of whom it was not looked up what they do.
+    /// The remaining agents of this project, whose activity was not looked up.
     #[serde(skip)]
     pub unseen: Vec<Agent>,
 }
 
-/// What a session has that goes on after a compaction, a resume or a successor.
+/// Unfinished business of a session that goes on after a compaction or a resume, or in its successor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unfinished {
-    /// What it has reserved.
+    /// The session's reservations.
     pub held: HeldSummary,
     pub task: Option<TaskKey>,
-    /// What it has not answered, and what was not answered to it.
+    /// Conversations that wait for an answer, by the session or by the other side.
     pub threads: Vec<OpenThread>,
 }
 
-/// Who left.
+/// The agent that left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeaveOutcome {
     pub session: SessionId,
     pub name: AgentName,
 }
 
-/// Who is called what now.
+/// The old and the new name of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RenameOutcome {
     pub session: SessionId,
@@ -472,20 +473,20 @@ pub struct RenameOutcome {
     pub to: AgentName,
 }
 
-/// Whom to look at.
+/// The agents to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The present agents of one project.
     Project(Project),
-    /// Every project, and those who left within the last day.
+    /// The present agents of every project, and the agents that left within the last day.
     Everywhere,
 }
 
-/// Who is here.
+/// The agents that are here, at one time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WhoOutcome {
     pub at: Timestamp,
-    /// Absent when every project was asked for.
+    /// The project, or `None` if every project was asked for.
     pub project: Option<Project>,
     pub agents: Vec<AgentView>,
 }

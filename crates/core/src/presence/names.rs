@@ -1,4 +1,4 @@
-//! Generates memorable agent names: 25 adjectives × 26 nouns.
+//! Generates memorable agent names (25 adjectives × 26 nouns), and checks names.
 
 const ADJECTIVES: [&str; 25] = [
     "Amber", "Bold", "Bright", "Calm", "Clear", "Clever", "Deep", "Eager", "Fair", "Fleet", "Gold", "Grand",
@@ -15,11 +15,11 @@ const NOUNS: [&str; 26] = [
 const COMBINATIONS: usize = ADJECTIVES.len() * NOUNS.len();
 const LONGEST: usize = 50;
 
-/// Words that mean somebody else.
+/// Words that cannot be agent names, because commands give them another meaning.
 const RESERVED: &[&str] = &["all", "consort", "me", "person", "user", "you"];
 
-/// Letters, digits, `_` and `-`; the first a letter or digit; at most 50; and
-/// not a word that means somebody else.
+/// Tells whether a name is valid: letters, digits, `_` and `-`; the first a letter or digit; at most 50
+/// characters; not a reserved word.
 pub fn is_valid_name(name: &str) -> bool {
     name.len() <= LONGEST
         && !RESERVED.iter().any(|word| name.eq_ignore_ascii_case(word))
@@ -27,8 +27,7 @@ pub fn is_valid_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-/// A free name, starting the search at `random`. When all are taken they come
-/// with numbers: `SwiftRaven2`.
+/// Returns a free name, starting the search at `random`. If all are taken, adds a number: `SwiftRaven2`.
 pub(super) fn generate(random: u64, is_taken: impl Fn(&str) -> bool) -> String {
     let start = (random % COMBINATIONS as u64) as usize;
     let combination = |offset: usize| {
@@ -41,7 +40,7 @@ pub(super) fn generate(random: u64, is_taken: impl Fn(&str) -> bool) -> String {
         .unwrap_or_else(|| numbered(&combination(0), is_taken))
 }
 
-/// `name2`, `name3`, …: the first that is free, shortened to stay valid.
+/// Returns the first free name of `name2`, `name3`, …, shortened to stay valid.
 pub(super) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     (2..)
         .map(|n: u64| {

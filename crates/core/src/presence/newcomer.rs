@@ -1,5 +1,5 @@
-//! Pure rules of joining: what a session is called and known as, and what its coming
-//! changes. No store, no clock, no machine.
+//! Pure rules of joining: the name and record that a joining session gets, and the changes to journal. No
+//! store, no clock, no machine.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::presence::rules;
 use crate::project::Project;
 use crate::tasks::SpecRef;
 
-/// All that a session's coming is decided from.
+/// A joining session, with all facts that decide how it joins.
 #[derive(Clone, Debug)]
 pub(super) struct Newcomer<'a> {
     pub(super) request: &'a JoinRequest,
@@ -24,24 +24,24 @@ pub(super) struct Newcomer<'a> {
     pub(super) machine: String,
     pub(super) place: Place,
     pub(super) project: Project,
-    /// Whether nobody has seen its repository before.
+    /// Whether the session's repository was never seen before.
     pub(super) is_first: bool,
-    /// As it was known before, whether it has left or not.
+    /// The session's earlier record, whether it has left or not.
     pub(super) known: Option<Agent>,
-    /// As it is here, if it is.
+    /// The session's record among the present agents, if it is present.
     pub(super) me: Option<Agent>,
-    /// The one whose place it takes.
+    /// The agent that the session replaces.
     pub(super) predecessor: Option<Agent>,
-    /// All others who are here.
+    /// All other present agents.
     pub(super) others: Vec<Agent>,
-    /// The spec that it asks for.
+    /// The spec that the session asks for, and its file.
     pub(super) spec: Option<(SpecRef, PathBuf)>,
     pub(super) random: u64,
 }
 
 impl<'a> Newcomer<'a> {
-    /// Finds itself and the one whose place it takes, which is in the same process, among
-    /// those who are here.
+    /// Splits the present agents into the session itself, the agent it replaces (which must be in the same
+    /// process), and the others.
     pub(super) fn among(mut self, mut present: Vec<Agent>) -> Self {
         let request = self.request;
         let mut take =
@@ -54,7 +54,7 @@ impl<'a> Newcomer<'a> {
         self
     }
 
-    /// Whether it goes on with what it, or the one whose place it takes, was at.
+    /// Tells whether the session continues earlier work: its own or that of the agent it replaces.
     pub(super) fn goes_on(&self) -> bool {
         self.known.is_some() || self.predecessor.is_some()
     }
@@ -63,14 +63,14 @@ impl<'a> Newcomer<'a> {
         self.predecessor.as_ref().or(self.known.as_ref())
     }
 
-    /// A session that is here keeps its name, and one that takes another's place has that
-    /// one's; `rename` changes it.
+    /// Returns the name wish that counts. A session that is present keeps its name, and one that replaces
+    /// another gets that agent's name; only `rename` changes them.
     fn wish(&self) -> &NameWish {
         let is_settled = self.me.is_some() || self.predecessor.is_some();
         if is_settled { &NameWish::Any } else { &self.request.wish }
     }
 
-    /// What it is known as from now on.
+    /// Returns the session's new record.
     pub(super) fn agent(&self) -> Result<Agent, PresenceError> {
         let (request, me) = (self.request, self.me.as_ref());
         let taken: Vec<&str> = self.others.iter().map(|agent| agent.name.as_str()).collect();
@@ -102,14 +102,14 @@ impl<'a> Newcomer<'a> {
         })
     }
 
-    /// Whether what waits for a gone agent of its name is its own now: it has asked for
-    /// that very name.
+    /// Tells whether the session gets the letters that wait for a gone agent of its name: it must be new and
+    /// have asked for exactly that name.
     pub(super) fn inherits_name(&self, agent: &Agent) -> bool {
         self.me.is_none() && self.wish().is_for(&agent.name)
     }
 
-    /// What its coming changes. Branch and model move on while it is here; that alone is no
-    /// news.
+    /// Returns the changes to journal. A new branch or model of a session that is already present is not
+    /// journalled by itself.
     pub(super) fn arrival(&self, agent: &Agent) -> Vec<Change> {
         let mut changes = Vec::new();
         if self.is_first {

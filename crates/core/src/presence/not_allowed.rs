@@ -1,5 +1,4 @@
-//! The error for callers without the right to do something: why, and which proof would
-//! be enough.
+//! The error for callers without the right to do something: the reason, and the proof that would be enough.
 
 use serde::Serialize;
 use thiserror::Error;
@@ -8,7 +7,7 @@ use super::Unproven;
 use crate::explain::Explain;
 use crate::explain::Kind;
 
-/// Why a caller may not do what it asks for.
+/// The reason a caller may not do what it asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotAllowed {

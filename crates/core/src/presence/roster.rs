@@ -1,9 +1,9 @@
-//! What a session knows of who is here, beside the database: a mark in its state that
-//! somebody has come or gone, and in its log whom it was told of and whom it has dealt
-//! with. **What is lost here is a hint that is not given.**
+//! Tracks which arrivals and departures a session was told of, beside the database: a mark in the session's
+//! state says that an agent has come or gone; its log lists the agents it was told of and those it has dealt
+//! with. **Losing this data only loses a hint.**
 //!
-//! The mark is set after the commit of what it announces, and taken away before the look
-//! that it asks for: so a change during that look is looked at again.
+//! The mark is set after the commit of the change, and cleared before the session looks: so a change during
+//! that look leads to another look.
 
 use crate::presence::Agent;
 use crate::presence::SessionId;
@@ -16,41 +16,41 @@ use crate::side_files::SideFiles;
 use crate::side_files::UNKNOWN_MAIL;
 use crate::text;
 
-/// What [`ROSTER`] says.
+/// Value of the field [`ROSTER`] while the mark is set.
 const CHANGED: &str = "c";
 
 impl dyn SideFiles + '_ {
-    /// Has a session look who has come or gone, at its next hook.
+    /// Marks a session, so that its next hook looks who has come or gone.
     pub fn mark_roster(&self, session: &SessionId) {
         let mark = [(ROSTER, CHANGED)];
         if matches!(self.set_fields(session, &mark), Ok(false)) {
-            // It has joined, and its state comes in a moment.
+            // The session has just joined, and has no state yet: create one with the mark.
             let fields = [(MAIL, UNKNOWN_MAIL), (NOW, NOT_BEGUN), mark[0]];
             let _ = self.make_session(session, &fields).and_then(|()| self.set_fields(session, &mark));
         }
     }
 
-    /// The same for all whom a session that is over has dealt with, if they are here.
+    /// Marks all present sessions that an ended session has dealt with.
     pub fn mark_departure(&self, session: &SessionId) {
         for met in self.read_log(session).met() {
             let _ = self.set_fields(&met, &[(ROSTER, CHANGED)]);
         }
     }
 
-    /// Whether somebody has come or gone; from now on it has looked.
+    /// Clears the mark of a session, and returns whether it was set.
     pub(crate) fn take_roster_mark(&self, session: &SessionId) -> bool {
         let is_marked = matches!(self.state(session), Ok(Some(state)) if state.get(ROSTER) == CHANGED);
         is_marked && matches!(self.set_fields(session, &[(ROSTER, "")]), Ok(true))
     }
 
-    /// Two sessions have dealt with each other.
+    /// Records that two sessions have dealt with each other.
     pub fn note_met(&self, one: &SessionId, other: &SessionId) {
         let _ = self.add(one, &Line::Met(other.clone()));
         let _ = self.add(other, &Line::Met(one.clone()));
     }
 
-    /// Those of these agents whom a session was not told of; from now on it was. One that
-    /// was renamed or replaced is known already.
+    /// Returns the agents that a session was not told of, and records that it now was. An agent that was
+    /// renamed or replaced counts as told.
     pub(crate) fn not_met<'a>(&self, session: &SessionId, agents: Vec<&'a Agent>) -> Vec<&'a Agent> {
         let told = self.read_log(session).told();
         let (mut strangers, mut lines) = (Vec::new(), Vec::new());

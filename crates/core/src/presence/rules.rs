@@ -1,5 +1,5 @@
-//! Pure rules of presence: which name an agent gets, who may join, what status it has,
-//! and where its window is. No store, no clock, no machine.
+//! Pure rules of presence: an agent's name, hosting process, status and window position, and which sessions
+//! may join. No store, no clock, no machine.
 
 use super::Activity;
 use super::Agent;
@@ -23,11 +23,11 @@ use crate::monitor::PaneGlance;
 use crate::presence::AgentName;
 use crate::presence::PresenceChange;
 
-/// An agent that cannot be seen from here (on another machine, in a container) and
-/// was silent this long is taken for gone. Its hooks and its MCP server renew it.
+/// Time after which a silent agent counts as gone, if its process cannot be seen from here (on another
+/// machine, in a container). Its hooks and its MCP server prove that it lives.
 pub(super) const SILENCE: i64 = 10 * Timestamp::MINUTE;
 
-/// Settles a name. `former` is the name the session had before, if any.
+/// Chooses a session's name. `former` is the name the session had before, if any.
 pub(super) fn settle_name(
     wish: &NameWish,
     former: Option<&str>,
@@ -55,9 +55,9 @@ pub(super) fn settle_name(
     }
 }
 
-/// Whether a session that a hook has seen may join by itself. `known` is why
-/// it left, if it was here before; one that has not left is welcome back. One that
-/// has ended comes back only by what begins something: hooks of its end may be late.
+/// Tells whether a session that a hook has seen may join without asking. `known` is the reason it left, if it
+/// was here before; a session that has not left may always rejoin. A session that has left comes back only by
+/// an event that begins a session or a turn, because hooks of its end may be late.
 pub(super) fn is_welcome(
     settings: &HookSettings,
     session: &SessionId,
@@ -68,16 +68,16 @@ pub(super) fn is_welcome(
         Some(None) => true,
         Some(Some(LeaveReason::Asked)) => false,
         Some(Some(_)) => settings.auto_register && begins,
-        // Nobody becomes a second agent by the way.
+        // A second life joins only by an event that begins something.
         None => settings.auto_register && (begins || !session.is_second_life()),
     }
 }
 
-/// What stands between a command and the process that had it run.
+/// Shells, which run between a command and the process that started it.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
 
-/// What shells of all kinds of callers run in: terminals, multiplexers, logins. Names
-/// have fifteen letters at most.
+/// Programs that contain the shells of many callers: terminals, multiplexers, logins. Process names have
+/// fifteen letters at most.
 const TERMINALS: &[&str] = &[
     "Terminal",
     "alacritty",
@@ -102,10 +102,9 @@ const TERMINALS: &[&str] = &[
     "zellij",
 ];
 
-/// The process that hosts a session: the ancestor its CLI names, else the
-/// nearest that is not a shell, because hooks are run through one. The first process
-/// of all, a tmux server or a terminal is above other callers too, who would all
-/// become that agent: it hosts none, and neither does what is above it.
+/// Finds the process that hosts a session: the ancestor that its CLI names, else the nearest ancestor that is
+/// not a shell, because hooks are run through a shell. Process 1, tmux servers and terminals are also above
+/// other callers, who would all become that agent: neither they nor their ancestors host a session.
 pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Option<Process> {
     let by_name = ancestors.iter().position(|process| Some(process.pid) == named);
     let no_shell = || {
@@ -119,14 +118,14 @@ pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Optio
     Some(ancestors.swap_remove(index))
 }
 
-/// Whether it is a shell, as hooks are run through.
+/// Tells whether a process is a shell.
 pub fn is_shell(process: &Process) -> bool {
     SHELLS.contains(&process.program.as_str())
 }
 
-/// Whether a caller other than the person may register the process `pid` as an agent:
-/// one above the caller, up to the nearest agent CLI. The first process and the tmux
-/// server are above other callers too, who would all become that agent.
+/// Tells whether a caller other than the person may register the process `pid` as an agent: only an ancestor
+/// up to the nearest agent CLI. Process 1 and tmux servers are also above other callers, who would all become
+/// that agent.
 pub fn may_register(pid: u32, ancestors: &[Process], is_agent_cli: impl Fn(&Process) -> bool) -> bool {
     for process in ancestors {
         let is_agent_cli = is_agent_cli(process);
@@ -140,12 +139,12 @@ pub fn may_register(pid: u32, ancestors: &[Process], is_agent_cli: impl Fn(&Proc
     false
 }
 
-/// Whether a process is a tmux server, by the name that tmux gives it.
+/// Tells whether a process is a tmux server, by the name that tmux gives it.
 pub fn is_tmux_server(process: &Process) -> bool {
     process.program.starts_with("tmux: server")
 }
 
-/// What a rename changes. `holder` is who has that name already.
+/// Returns the renamed agent and the change to record. `holder` is the agent that already has the name.
 pub(super) fn rename(
     me: &Agent,
     name: &str,
@@ -161,7 +160,7 @@ pub(super) fn rename(
     Ok((renamed, Change::Presence(PresenceChange::Renamed { session, from, name })))
 }
 
-/// A present agent with what its hooks told last; without that, as it joined.
+/// Combines a present agent with its last reported activity; without one, shows it as idle since it joined.
 pub(super) fn see(mut agent: Agent, activity: Option<Activity>) -> AgentView {
     let activity = activity.unwrap_or_else(|| Activity {
         last_active: agent.joined_at,
@@ -190,7 +189,7 @@ pub(super) fn see(mut agent: Agent, activity: Option<Activity>) -> AgentView {
     }
 }
 
-/// One that left.
+/// Returns the view of an agent that left.
 pub(crate) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> AgentView {
     let mut seen = see(agent, None);
     seen.status = Status::Gone;
@@ -199,8 +198,8 @@ pub(crate) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> Agen
     seen
 }
 
-/// What to show: its CLI's own word where there is one that is not older, else the
-/// hooks'.
+/// Updates the view with the status that the CLI publishes, unless the hooks reported something newer, and
+/// with the place of the agent's window.
 pub(super) fn look(seen: &mut AgentView, glimpse: Observed) {
     let is_new = |live: &LiveState| live.at.is_none_or(|at| at >= seen.last_active);
     if let Some(LiveState { status, waiting_for, .. }) = glimpse.live.filter(is_new) {
@@ -213,8 +212,8 @@ pub(super) fn look(seen: &mut AgentView, glimpse: Observed) {
     seen.quadrant = glimpse.quadrant;
 }
 
-/// With what its pane shows: the word of the process that watches it, unless its CLI has given its
-/// own.
+/// Updates the view with the watcher's view of the agent's pane; the pane's status counts only if the CLI
+/// publishes none.
 pub(super) fn look_at_pane(seen: &mut AgentView, glance: PaneGlance, has_own_word: bool) {
     if let Some(status) = glance.status().filter(|_| !has_own_word) {
         seen.status = status;
@@ -230,19 +229,19 @@ pub(super) fn look_at_pane(seen: &mut AgentView, glance: PaneGlance, has_own_wor
     seen.pane = Some(glance);
 }
 
-/// Whether an agent has done nothing for long: it is stuck if it has a task, or somebody contests
-/// or waits for what it holds.
+/// Tells whether an agent has been idle for long. Such an agent is stuck if it has a task, or if somebody
+/// contests or waits for its holds.
 pub(super) fn is_idle_for_long(seen: &AgentView, now: Timestamp) -> bool {
     seen.status.is_idle() && now.since(seen.last_active) >= Activity::STUCK
 }
 
-/// Those who need the person first, then by name.
+/// Returns the sort key of agent lists: those that need the person first, then by name.
 pub(super) fn by_attention(seen: &AgentView) -> (Status, AgentName) {
     (seen.status, seen.agent.name.clone())
 }
 
-/// Which part of `screen` a window fills: judged by its centre, except that a
-/// window as wide or as high as the screen has only one coordinate to tell.
+/// Returns the part of `screen` that a window fills, by the centre of the window. A window as wide or as high
+/// as the screen is placed by the other coordinate alone.
 pub fn quadrant(window: Rect, screen: Rect) -> Option<Quadrant> {
     let side = |origin: i32, length: i32, from: i32, whole: i32| {
         // A tenth of the screen is left for bars and borders.

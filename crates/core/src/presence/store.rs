@@ -1,4 +1,4 @@
-//! The port of the presence room: what an engine must store of agents and repositories.
+//! The port of the presence room: the reads of agents, repositories and projects that an engine must offer.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -13,34 +13,34 @@ use crate::project::ProjectId;
 
 /// The reads that presence needs.
 pub trait PresenceStore {
-    /// The agents that have not left.
+    /// Returns the agents that have not left.
     fn present(&self) -> Result<Vec<Agent>, StoreError>;
 
-    /// Those who left at or after `since`, latest first.
+    /// Returns the agents that left at or after `since`, latest first.
     fn left_since(&self, since: Timestamp) -> Result<Vec<(Agent, Timestamp, LeaveReason)>, StoreError>;
 
-    /// Sessions that left before `before`.
+    /// Returns the sessions that left before `before`.
     fn left_before(&self, before: Timestamp) -> Result<Vec<SessionId>, StoreError>;
 
-    /// One agent by session, present or gone; the reason says which.
+    /// Returns an agent by its session; the reason is `None` if the agent is present.
     fn agent(&self, session: &SessionId) -> Result<Option<(Agent, Option<LeaveReason>)>, StoreError>;
 
-    /// The present agent with this name, in any case.
+    /// Returns the present agent with this name, ignoring case.
     fn by_name(&self, name: &str) -> Result<Option<Agent>, StoreError>;
 
-    /// Those who were called so when they left, in any case.
+    /// Returns the agents that had this name when they left, ignoring case.
     fn gone_by_name(&self, name: &str) -> Result<Vec<Agent>, StoreError>;
 
-    /// The agents whose process has one of these ids, and whether they are present;
-    /// of those who left, the ones who were asked to.
+    /// Returns the agents whose process has one of these ids, and whether they are present. Of the agents
+    /// that left, only those that were asked to leave are included.
     fn by_pids(&self, pids: &[u32]) -> Result<Vec<(Agent, bool)>, StoreError>;
 
-    /// Where the repositories of a project are.
+    /// Returns the directories of a project's repositories.
     fn repositories(&self, project: &ProjectId) -> Result<Vec<PathBuf>, StoreError>;
 
-    /// What project a repository was found to be when first seen.
+    /// Returns the project that a repository was assigned when it was first seen.
     fn project_of(&self, repository: &Path) -> Result<Option<Project>, StoreError>;
 
-    /// Every project ever seen.
+    /// Returns every project ever seen.
     fn projects(&self) -> Result<Vec<Project>, StoreError>;
 }

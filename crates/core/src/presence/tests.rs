@@ -117,9 +117,9 @@ fn a_session_is_hosted_by_whom_it_names_or_the_nearest_that_is_no_shell() {
     assert_eq!(pid(Some(1)), Some(1));
     assert_eq!(pid(Some(99)), Some(8));
     assert_eq!(pid(None), Some(8));
-    // An orphan's parent is the first process of all, which hosts nobody.
+    // An orphan's parent is process 1, which hosts no session.
     assert_eq!(hosting_process(vec![process(9, "sh"), process(1, "init")], None), None);
-    // Every pane, window and login is below these.
+    // Every pane, window and login is below one of these processes.
     for shared in ["tmux: server", "kitty", "gnome-terminal-", "sshd"] {
         let above = vec![process(9, "sh"), process(8, "bash"), process(7, shared), process(6, "launcher")];
         assert_eq!(hosting_process(above, None), None, "{shared}");
@@ -136,7 +136,7 @@ fn only_the_person_registers_what_is_above_other_callers_too() {
     assert_eq!([9, 8, 7, 1, 99].map(may), [true, true, false, false, false]);
     let in_tmux = [process(9, "myagent"), process(8, "tmux: server"), process(1, "init")];
     assert_eq!([9, 8, 1].map(|pid| may_register(pid, &in_tmux, is_agent_cli)), [true, false, false]);
-    // In a container the first process may be the agent.
+    // In a container, process 1 may be the agent.
     assert!(may_register(1, &[process(9, "sh"), process(1, "claude")], is_agent_cli));
 }
 
@@ -162,8 +162,8 @@ fn agent(number: u8, name: &str) -> Agent {
 }
 
 proptest! {
-    /// Whatever agents come, in any order: names stay different, one that is here keeps its
-    /// own, a successor has its predecessor's, and coming again is no news.
+    /// Whatever agents join, in any order: names stay different, a present agent keeps its name, a successor
+    /// gets its predecessor's, and joining again changes nothing.
     #[test]
     fn a_newcomer_disturbs_nobody(
         here in proptest::collection::btree_map(0_u8..6, "[a-c]", 0..6),

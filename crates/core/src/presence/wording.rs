@@ -1,6 +1,6 @@
-//! The texts that an agent reads about who is here: at its start, and when somebody has
-//! come or gone since. Names of branches, files and tasks are others' words: each is shown
-//! on one line, and what is said fits into a few tokens.
+//! Words what an agent reads about other agents: at its start, when agents have come or gone, and when one is
+//! stuck. Names of branches, files and tasks are foreign text, so each is put on one line; the texts are kept
+//! to a few tokens.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,37 +19,38 @@ use crate::messages::OpenThread;
 use crate::tasks::TaskKey;
 use crate::text;
 
-/// An agent's context is precious: more than this many are only counted.
+/// Most agents that are described; the rest are only counted, to save the reader's context.
 pub const SHOWN: usize = 8;
 
-/// Topics are shown while there are no more others than this.
+/// Most other agents for which topics are shown too.
 const FEW: usize = 3;
 const TOPICS: usize = 2;
 const FORESEEN: usize = 3;
 
-/// So many newcomers, or departures, are named in one line.
+/// Most newcomers, and most departures, that one line names.
 const NAMED: usize = 2;
 
-/// How to speak and how to reserve, for agents that have a shell.
+/// Instructions for messages and reservations, for agents that have a shell.
 const COMMANDS: &str = "Message one: consort send <name> '<text>' (all: everyone, @me: your user; code: - <<'EOF'). \
      Before larger changes: consort reserve <path>, then release. More: consort who";
 
-/// What a session is told that starts, or goes on after a compaction or a resume.
+/// The facts for the text that a session reads when it starts, or goes on after a compaction or a resume.
 pub struct Start<'a> {
     pub me: &'a Agent,
     pub others: &'a [AgentView],
-    /// How many more are here.
+    /// The number of other agents that are not in `others`.
     pub unseen: usize,
     pub topics: &'a BTreeMap<SessionId, Vec<String>>,
-    /// What others have reserved.
+    /// The reservations of other agents.
     pub held: &'a HeldSummary,
-    /// What it has itself, from before.
+    /// The session's own reservations, task and open conversations.
     pub unfinished: &'a Unfinished,
     pub foreseen: &'a [String],
     pub now: Timestamp,
 }
 
-/// Its name, who else is here, and what it has; as much of it as is wanted.
+/// Words the start text as long as the settings ask for: the session's name, the other agents, and the
+/// session's unfinished work.
 pub fn start(start: &Start<'_>, settings: HookSettings) -> Option<String> {
     let told = match settings.context {
         ContextMode::Full if settings.registration => full(start),
@@ -59,7 +60,7 @@ pub fn start(start: &Start<'_>, settings: HookSettings) -> Option<String> {
     Some(text::strip_hook_marks(&told).into_owned())
 }
 
-/// To one that has been idle for long on a task.
+/// Words the notice to an agent that has been idle for long although it has a task.
 pub(super) fn stuck_on_task(task: &TaskKey, idle: i64) -> String {
     format!(
         "You have been idle for {} on the task {} of {}. Go on with it, or let others have it: \
@@ -70,7 +71,7 @@ pub(super) fn stuck_on_task(task: &TaskKey, idle: i64) -> String {
     )
 }
 
-/// To one that has contested what an idle agent holds.
+/// Words the notice to an agent that has contested a hold of an idle agent.
 pub(super) fn stuck_on_contested(holder: &Agent, what: &str, idle: i64, left: i64) -> String {
     let freed = match text::age(left.max(0)).as_str() {
         "now" => "it is freed now".to_owned(),
@@ -84,7 +85,8 @@ pub(super) fn stuck_on_contested(holder: &Agent, what: &str, idle: i64, left: i6
     )
 }
 
-/// To one that waits for what an idle agent holds; `what` is in words that can be shown.
+/// Words the notice to an agent that waits for an idle agent; `what` says in showable words what it waits
+/// for.
 pub(super) fn stuck_on_awaited(holder: &Agent, what: &str, idle: i64) -> String {
     format!(
         "{}, for which you wait, has been idle for {}: {what}. `consort holds contest` asks it to answer, \
@@ -148,7 +150,7 @@ fn resource(seen: &HoldView) -> String {
     text::foreign(&seen.hold.resource.shown(), 80)
 }
 
-/// `GoldFalcon (claude), working: Edit src/auth.rs; on feat/x, in ../side`
+/// Describes an agent on one line: `GoldFalcon (claude), working: Edit src/auth.rs; on feat/x; in ../side`.
 fn describe(seen: &AgentView, start: &Start<'_>) -> String {
     let mut line = format!("{} ({}), ", seen.agent.name, text::foreign(&seen.agent.kind, 20));
     line.push_str(match seen.status {
@@ -178,8 +180,8 @@ fn describe(seen: &AgentView, start: &Start<'_>) -> String {
     line
 }
 
-/// `You have reserved src/auth/ (27m left). Your task: TASK-02 in login.md. Unanswered: #15 from
-/// VividTiger.`
+/// Words a session's unfinished work: `You have reserved src/auth/ (27m left). Your task: TASK-02 in
+/// login.md. Unanswered: #15 from VividTiger.`
 fn unfinished(own: &Unfinished, now: Timestamp) -> Option<String> {
     let mut parts = Vec::new();
     if own.held.count > 0 {
@@ -208,13 +210,13 @@ fn unfinished(own: &Unfinished, now: Timestamp) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// Somebody who has come, and what it has reserved that overlaps the reader's files.
+/// An agent that has joined, and its reservations that overlap the reader's files.
 pub(super) struct Newcomer<'a> {
     pub(super) agent: &'a Agent,
     pub(super) in_the_way: Vec<String>,
 }
 
-/// Who has come and who has gone since the reader was told last, in one line.
+/// Words, in one line, which agents have joined and left since the reader was last told.
 pub(super) fn roster(came: &[Newcomer<'_>], gone: &[&Agent]) -> Option<String> {
     let mut sentences = Vec::new();
     if let [one] = came {
@@ -236,7 +238,7 @@ pub(super) fn roster(came: &[Newcomer<'_>], gone: &[&Agent]) -> Option<String> {
     (!sentences.is_empty()).then(|| text::strip_hook_marks(&told).into_owned())
 }
 
-/// `Falcon (codex, branch main)`
+/// Introduces an agent: `Falcon (codex, branch main)`.
 fn introduced(agent: &Agent) -> String {
     let branch = agent.branch.as_ref();
     let branch = branch.map_or_else(String::new, |branch| format!(", branch {}", text::foreign(branch, 40)));

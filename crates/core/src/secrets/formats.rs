@@ -1,20 +1,20 @@
-//! The formats that secrets have, and how one is found in a text.
+//! The table of secret formats (beginning, characters, length), and the search for them in a text.
 
 use super::Secret;
 
-/// What is written in the place of a secret, and is none.
+/// Characters of placeholders: a text of only these is no secret.
 const PLACEHOLDERS: [char; 6] = ['x', 'X', '0', '_', '-', '.'];
 
-/// What one kind of secret looks like.
+/// The format of one kind of secret.
 pub(super) struct Format {
     pub(super) what: &'static str,
     pub(super) beginning: &'static str,
     pub(super) follows: Follows,
-    /// At least so many of them.
+    /// Fewest characters that follow the beginning.
     pub(super) least: usize,
 }
 
-/// Which characters follow the beginning.
+/// The characters that may follow the beginning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
     Nothing,
@@ -22,11 +22,11 @@ pub(super) enum Follows {
     /// Capital letters and digits.
     Upper,
     Alphanumeric,
-    /// These and `_`.
+    /// Letters, digits and `_`.
     Word,
-    /// These and `-`.
+    /// Letters, digits, `_` and `-`.
     Dash,
-    /// These and `.`.
+    /// Letters, digits, `_`, `-` and `.`.
     Dot,
 }
 
@@ -86,9 +86,9 @@ const fn format(what: &'static str, beginning: &'static str, follows: Follows, l
 }
 
 impl Format {
-    /// The first of this kind in a text.
+    /// Finds the first secret of this format in a text.
     pub(super) fn find(&self, text: &str) -> Option<Secret> {
-        // Most of what is said is too short for most of them, and need not be searched.
+        // Most texts are too short for most formats, and need not be searched.
         if text.len() < self.beginning.len() + self.least {
             return None;
         }
@@ -97,7 +97,7 @@ impl Format {
         Some(Secret { what: self.what, at: text[..at].chars().count() + 1 })
     }
 
-    /// Whether a secret is there: not in the middle of a word, long enough, and no
+    /// Tells whether a secret begins at `at`: not in the middle of a word, long enough, and no
     /// placeholder.
     fn is_at(&self, text: &str, at: usize) -> bool {
         let is_inside = text[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');

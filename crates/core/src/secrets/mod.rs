@@ -1,6 +1,6 @@
 //! Recognises secrets by their format, so that none is recorded or sent by mistake.
 //!
-//! A text that only talks of them ("tokens begin with `ghp_`", `ghp_xxxxxxxx`) is none.
+//! A text that only talks of secrets ("tokens begin with `ghp_`", `ghp_xxxxxxxx`) is not taken for one.
 
 mod formats;
 
@@ -11,16 +11,16 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Secret {
     pub what: &'static str,
-    /// Its first character in the text, from 1.
+    /// The position of its first character in the text, from 1.
     pub at: usize,
 }
 
-/// The first secret in a text.
+/// Finds the first secret in a text.
 pub fn find(text: &str) -> Option<Secret> {
     FORMATS.iter().filter_map(|format| format.find(text)).min_by_key(|secret| secret.at)
 }
 
-/// The first secret in any text of a value.
+/// Finds the first secret in any text of a JSON value.
 pub fn find_in(value: &Value) -> Option<Secret> {
     match value {
         Value::String(text) => find(text),
@@ -32,10 +32,10 @@ pub fn find_in(value: &Value) -> Option<Secret> {
     }
 }
 
-/// What stands in the place of a secret.
+/// The text that replaces a secret.
 const HIDDEN: &str = "[redacted]";
 
-/// A text without its secrets.
+/// Replaces the secrets in a text.
 pub fn redacted(text: &str) -> String {
     let mut redacted = String::with_capacity(text.len());
     for (at, line) in text.split('\n').enumerate() {

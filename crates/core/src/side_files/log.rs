@@ -1,9 +1,8 @@
 //! The format of a session's log beside the database: tagged lines, only ever appended.
 //!
-//! It says where the session has been (prompts, files: its trail), which files it has
-//! seen in which state, what it was shown and told, and what it runs. A log that has
-//! grown long is written again with what still counts. What remains of it after the
-//! session is its trail, for a handoff.
+//! It holds the session's trail (prompts, files), the stamps of files it has seen, the mail and
+//! notices it was given, and the commands it runs. A log that has grown long is compacted to the
+//! lines that still count. After the session only its trail remains, for a handoff.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -23,53 +22,54 @@ use crate::knowledge::KeptCommand;
 use crate::presence::SessionId;
 use crate::presence::Subagent;
 
-/// A longer log is written again, at most half as long: every hook reads all of it.
+/// Length in bytes above which a log is compacted to at most half of that: every hook reads all of it.
 const LONGEST: u64 = 24 << 10;
 
-/// How many lines of a kind are kept then, if they are short enough.
+/// Numbers of lines of a kind that compaction keeps: the first with which the log is short enough.
 const KEPT: [usize; 4] = [256, 128, 64, 32];
 
-/// How many files are known as they were seen.
+/// Most files whose last seen stamp is remembered.
 const SEEN: usize = 64;
 
-/// Not every CLI tells the end of a command that it runs in the background: after so long it
-/// does not count.
+/// Time after which a command without an end no longer counts as running: not every CLI tells the
+/// end of a background command.
 const LONGEST_COMMAND: i64 = Timestamp::HOUR;
 
-/// What is added to a log. Lines of the trail are made in `convergence/trail_log.rs`.
+/// A line to add to a log. Lines of the trail are made in `convergence/trail_log.rs`.
 pub(crate) enum Line {
-    /// A process has shown all it delivered.
+    /// A process has shown all the mail that it delivered.
     Shown(String),
     /// A sender was introduced.
     Introduced(String),
-    /// Something was said that is said once, by its checksum.
+    /// A notice that is given only once was given, by its checksum.
     Told(u64),
-    /// It has exchanged messages with another session, or one has contested what the other holds.
+    /// The session has exchanged messages with another, or one has contested what the other holds.
     Met(SessionId),
-    /// Something to say with the next prompt; nothing once it was said.
+    /// A text to give with the next prompt; empty once it was given.
     Later(String),
-    /// A file was seen.
+    /// The session has seen a file.
     Seen(ReadStamp),
-    /// A command has begun; and one has ended: by the checksum of its id, then, and when it had
-    /// begun.
+    /// A command has begun; or one has ended, with the checksum of its call's id, its end and its
+    /// begin.
     Begun(RunningCommand),
     Ended(u64, Timestamp, Timestamp),
-    /// A command was run, where commands are kept.
+    /// A command was run; only noted where the settings keep commands.
     Ran {
         failed: bool,
         text: String,
     },
-    /// It waits for others to let go; or no more.
+    /// The session waits for others to release holds; `None` when it no longer does.
     Waits(Option<Waiting>),
-    /// A command is run behind the shield, or has met too many reservations for it.
+    /// A command runs behind the shield, or there were too many reservations for a shield.
     Shielded {
         at: Timestamp,
         is_too_many: bool,
     },
-    /// The agent was told of it.
+    /// The `Shielded` line before was read, and does not count any more.
     ShieldTold,
-    /// A subagent at work, as JSON; and the id of one that is over.
+    /// A subagent is at work, as JSON.
     Subagent(String),
+    /// The subagent with this id is over.
     SubagentOver(String),
     /// A line of the trail.
     Trail(String),
@@ -117,7 +117,7 @@ impl Line {
     }
 }
 
-/// A log as it was read.
+/// The text of a log, as it was read.
 pub(crate) struct Log(pub(crate) String);
 
 impl dyn SideFiles + '_ {
@@ -125,12 +125,12 @@ impl dyn SideFiles + '_ {
         Log(self.log(session))
     }
 
-    /// Adds to a log. A session without a directory is over, and has none.
+    /// Adds a line to a session's log. A session without a directory is over, and has no log.
     pub(crate) fn add(&self, session: &SessionId, line: &Line) -> Result<(), StoreError> {
         self.add_all(session, std::slice::from_ref(line))
     }
 
-    /// The same of several lines.
+    /// Adds several lines to a session's log.
     pub(crate) fn add_all(&self, session: &SessionId, lines: &[Line]) -> Result<(), StoreError> {
         if lines.is_empty() {
             return Ok(());
@@ -144,7 +144,7 @@ impl dyn SideFiles + '_ {
 }
 
 impl Log {
-    /// The lines of a kind, without their tag. The last line may be half written.
+    /// Returns the lines of a kind, without their tag and without a last line that is half written.
     fn lines<'a>(&'a self, tag: &'a str) -> impl DoubleEndedIterator<Item = &'a str> {
         let lines = self.0.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         lines.filter_map(move |line| line.strip_prefix(tag)?.strip_prefix('\t'))
@@ -155,12 +155,12 @@ impl Log {
         self.0.split_inclusive('\n').any(|line| line == wanted)
     }
 
-    /// Checksums of all that was said once.
+    /// Returns the checksums of the notices that are given only once and were given.
     pub(crate) fn told(&self) -> BTreeSet<u64> {
         self.lines("told").filter_map(|what| u64::from_str_radix(what, 16).ok()).collect()
     }
 
-    /// Whom it has had to do with, each once.
+    /// Returns the sessions that this session has dealt with: see [`Line::Met`].
     pub(crate) fn met(&self) -> BTreeSet<SessionId> {
         self.lines("met").map(|session| SessionId::from(unescaped(session))).collect()
     }
@@ -176,12 +176,12 @@ impl Log {
             .map(|text| unescaped(text).into_owned())
     }
 
-    /// The files that were seen last, newest first.
+    /// Returns the files that the session has seen last, newest first.
     pub(crate) fn seen(&self) -> Vec<ReadStamp> {
         let (mut seen, mut paths): (Vec<ReadStamp>, Vec<&str>) = (Vec::new(), Vec::new());
         for line in self.lines("seen").rev() {
             let path = line.rsplit('\t').next().unwrap_or_default();
-            // Most lines are about a file of a newer one, and not read further.
+            // Most lines are about a file that a newer line names, and are not parsed further.
             if paths.contains(&path) {
                 continue;
             }
@@ -195,7 +195,7 @@ impl Log {
         seen
     }
 
-    /// The commands that were kept, oldest first.
+    /// Returns the commands that were kept, oldest first.
     pub(crate) fn ran(&self) -> Vec<KeptCommand> {
         let one = |line: &str| {
             let (failed, text) = line.split_once('\t')?;
@@ -204,21 +204,21 @@ impl Log {
         self.lines("ran").filter_map(one).collect()
     }
 
-    /// Whether a command ran at any moment between these.
+    /// Tells whether a command ran at any moment between `from` and `to`.
     pub(crate) fn ran_between(&self, from: Timestamp, to: Timestamp) -> bool {
         let runs = |command: &RunningCommand| command.at <= to && from.since(command.at) < LONGEST_COMMAND;
         let ran = |(_, ended, begun): (u64, Timestamp, Timestamp)| begun <= to && from <= ended;
         self.running().values().any(runs) || self.lines("ended").filter_map(read_ended).any(ran)
     }
 
-    /// Whether the last command behind the shield, of which nothing was told yet, met
-    /// too many reservations.
+    /// Tells whether the last command behind the shield met too many reservations; `None` if that
+    /// was read already.
     pub(crate) fn shielded(&self) -> Option<bool> {
         let (is_too_many, _) = self.lines("shielded").next_back()?.split_once('\t')?;
         Some(is_too_many == "1")
     }
 
-    /// The commands that have begun and not ended.
+    /// Returns the commands that have begun and not ended, by the checksum of their call's id.
     pub(crate) fn running(&self) -> BTreeMap<u64, RunningCommand> {
         let begun = self.lines("begun").filter_map(read_begun).map(|command| (command.call, command));
         let mut running: BTreeMap<u64, RunningCommand> = begun.collect();
@@ -230,7 +230,7 @@ impl Log {
         running
     }
 
-    /// For whom it waits.
+    /// Returns the holders that the session waits for, and since when.
     pub(crate) fn waiting(&self) -> Option<Waiting> {
         let mut cells = self.lines("waits").next_back()?.splitn(4, '\t');
         let since = Timestamp(cells.next()?.parse().ok()?);
@@ -240,7 +240,7 @@ impl Log {
         Some(Waiting { since, process, holders, what: unescaped(cells.next()?).into_owned() })
     }
 
-    /// Those at work, oldest first.
+    /// Returns the subagents at work, oldest first.
     pub(crate) fn subagents(&self) -> Vec<Subagent> {
         let over: BTreeSet<_> = self.lines("over").map(unescaped).collect();
         let noted = self.lines("subagent").filter_map(|json| serde_json::from_str(&unescaped(json)).ok());
@@ -250,7 +250,7 @@ impl Log {
         at_work
     }
 
-    /// What still counts.
+    /// Compacts the log to the lines that still count.
     fn shortened(&self) -> String {
         let mut text = String::new();
         for most in KEPT {
@@ -262,7 +262,7 @@ impl Log {
         text
     }
 
-    /// The same with so many lines of each kind.
+    /// Compacts the log to at most `most` lines of each kind.
     fn with_last(&self, most: usize) -> String {
         let mut text = self.trail().map(|trail| trail.render()).unwrap_or_default();
         for tag in ["shown", "introduced", "told", "met", "ended", "ran"] {
@@ -302,7 +302,7 @@ fn read_begun(line: &str) -> Option<RunningCommand> {
     })
 }
 
-/// A command's id, when it ended and when it had begun.
+/// Parses a line into the checksum of a command's call, its end and its begin.
 fn read_ended(line: &str) -> Option<(u64, Timestamp, Timestamp)> {
     let mut cells = line.splitn(3, '\t');
     let (call, ended) = (cells.next()?, Timestamp(cells.next()?.parse().ok()?));
@@ -314,7 +314,7 @@ fn read_seen(line: &str) -> Option<ReadStamp> {
     let mut cells = line.splitn(4, '\t');
     let stamp = Stamp { changed: cells.next()?.parse().ok()?, size: cells.next()?.parse().ok()? };
     let at = Timestamp(cells.next()?.parse().ok()?);
-    // A path that is not text keeps its lossy spelling, which is nobody's.
+    // A path that is not UTF-8 keeps its lossy spelling, which names no file.
     Some(ReadStamp { path: unescaped(cells.next()?).into_owned().into(), at, stamp })
 }
 

@@ -1,6 +1,5 @@
-//! The facts that the task rules decide from: a spec, the state of its tasks, and who
-//! asks. From this it is decided who may take a task, give it back or call it done. No
-//! store, no clock, no machine.
+//! The board: a spec, the states of its tasks, and the caller. Decides whether the caller may claim a task,
+//! give it back or complete it, and returns the changes. No store, no clock, no machine.
 
 use super::SpecRef;
 use super::TaskChange;
@@ -22,20 +21,20 @@ use crate::presence::AgentName;
 use crate::project::ProjectId;
 use crate::text;
 
-/// A spec, how its tasks stand, and who looks.
+/// A spec, the states of its tasks, and the caller.
 pub(super) struct Board {
     me: Option<Agent>,
     pub(super) actor: Actor,
     pub(super) spec: SpecRef,
     pub(super) read: Spec,
     pub(super) tasks: Vec<TaskView>,
-    /// What those who are gone have left behind.
+    /// The changes that free the tasks of gone workers.
     left_behind: Vec<Change>,
     /// The task that the caller has claimed, in any spec.
     in_hand: Option<TaskRecord>,
 }
 
-/// A task, and what is to be recorded of it.
+/// A task, with the changes to record.
 pub(super) struct Decided {
     pub(super) key: TaskKey,
     pub(super) task: TaskView,
@@ -43,7 +42,7 @@ pub(super) struct Decided {
 }
 
 impl Board {
-    /// `claimed` are the tasks of agents that live, `gone` those of agents that do not.
+    /// Builds a board. `claimed` are the tasks of live workers, `gone` those of gone workers.
     pub(super) fn new(
         me: Option<Agent>,
         spec: SpecRef,
@@ -65,7 +64,7 @@ impl Board {
         Self { me, actor, spec, read, tasks, left_behind, in_hand }
     }
 
-    /// The task that is named, or the first that is ready, is the caller's from now on.
+    /// Claims the named task, or the first that is ready, for the caller.
     pub(super) fn claim(
         &self,
         id: Option<&str>,
@@ -85,7 +84,7 @@ impl Board {
         Ok(self.decided(task, TaskChange::Claimed { key, worker }))
     }
 
-    /// The first task that is ready.
+    /// Returns the first task that is ready.
     pub(super) fn next(&self) -> Result<TaskView, TaskError> {
         self.tasks.iter().find(|task| task.ready).cloned().ok_or_else(|| TaskError::NothingReady {
             spec: self.spec.path.clone(),
@@ -93,7 +92,7 @@ impl Board {
         })
     }
 
-    /// The task that is named is a run's from now on, whatever its starter has claimed.
+    /// Claims the named task for a run, whether or not the starter of the run has a task.
     pub(super) fn claim_for_run(
         &self,
         id: &str,
@@ -108,8 +107,7 @@ impl Board {
         Ok(self.decided(task, TaskChange::Claimed { key, worker }))
     }
 
-    /// The task that is named, or the claimed one, is nobody's. The person can give
-    /// back anyone's.
+    /// Gives back the named task, or the caller's claimed one. The person can give back anyone's.
     pub(super) fn unclaim(&self, id: Option<&str>) -> Result<Decided, TaskError> {
         let task = self.named_or_in_hand(id)?;
         let id = task.id.clone();
@@ -127,8 +125,8 @@ impl Board {
         Ok(self.decided(task, freed))
     }
 
-    /// The task that is named, or the claimed one, is done. A word from one whose claim
-    /// is over is refused, unless it is taken anyway; what is done stays done.
+    /// Completes the named task, or the caller's claimed one. A report of a worker whose claim is over is
+    /// refused unless `take_anyway` is set; a task that is done stays done.
     pub(super) fn complete(
         &self,
         id: Option<&str>,
@@ -149,7 +147,7 @@ impl Board {
 
     fn decided(&self, task: TaskView, change: TaskChange) -> Decided {
         let key = change.key().clone();
-        // Left behind and taken anyway: that it is done is all there is to say.
+        // A task of a gone worker that is completed anyway need not be freed first.
         let is_done = matches!(change, TaskChange::Completed { .. });
         let is_said = |left: &&Change| is_done && matches!(left, Change::Tasks(left) if *left.key() == key);
         let left_behind = self.left_behind.iter().filter(|left| !is_said(left)).cloned();
@@ -182,14 +180,14 @@ impl Board {
         }
     }
 
-    /// The task of that id, if it can be taken.
+    /// Finds the task with that id, if it can be claimed.
     pub(super) fn named(&self, id: &str) -> Result<TaskView, TaskError> {
         let task = self.find(id)?;
         rules::may_claim(&task)?;
         Ok(task)
     }
 
-    /// The task of that id. A spec that names no tasks takes any id.
+    /// Finds the task with that id. In a spec that names no tasks, any id is a task.
     fn find(&self, id: &str) -> Result<TaskView, TaskError> {
         let wanted = rules::fold(id.trim());
         if let Some(task) = self.tasks.iter().find(|task| rules::fold(&task.id) == wanted) {
@@ -212,7 +210,7 @@ impl Board {
         Err(TaskError::NoSuchTask { id: text::one_line(id, 64), spec: self.spec.path.clone(), nearest })
     }
 
-    /// The task that is named, or else the claimed one.
+    /// Returns the named task, or else the claimed one.
     fn named_or_in_hand(&self, id: Option<&str>) -> Result<TaskView, TaskError> {
         match (id, &self.in_hand) {
             (Some(id), _) => self.find(id),
@@ -222,7 +220,7 @@ impl Board {
     }
 
     pub(super) fn key(&self, task: &TaskView) -> TaskKey {
-        // A record's own spelling, so that it stays one record.
+        // Use the spelling of the record if there is one, so that there is only one record.
         let id = task.record.as_ref().map_or_else(|| task.id.clone(), |record| record.key.id.clone());
         TaskKey { spec: self.spec.clone(), id }
     }
@@ -237,24 +235,24 @@ impl Board {
         }
     }
 
-    /// The project that it is news of.
+    /// Returns the project that changes of these tasks are recorded in.
     pub(super) fn project(&self) -> Option<ProjectId> {
         self.spec.project.clone().or_else(|| self.me.as_ref().map(|me| me.project.id.clone()))
     }
 }
 
-/// A run as the worker of a task.
+/// Makes the worker of a task that a run has.
 pub(super) fn run_worker(run: ChangeId, name: &AgentName, at: Timestamp) -> Worker {
     Worker { who: Actor::Consort, name: name.to_string(), at, words: None, run: Some(run) }
 }
 
-/// The change that frees a task whose worker is gone.
+/// Returns the change that frees a task whose worker is gone.
 pub(crate) fn left_behind(record: &TaskRecord) -> Change {
     let worker = holder(record).unwrap_or(Actor::Consort);
     Change::Tasks(TaskChange::Freed { key: record.key.clone(), worker, holder_gone: true })
 }
 
-/// Who has claimed a task.
+/// Returns the worker that has claimed a task.
 pub(super) fn holder(record: &TaskRecord) -> Option<Actor> {
     match &record.state {
         TaskState::Claimed(worker) => Some(worker.who.clone()),
@@ -262,12 +260,12 @@ pub(super) fn holder(record: &TaskRecord) -> Option<Actor> {
     }
 }
 
-/// The generation of a task's record.
+/// Returns the generation of a task's record, or 0 without one.
 pub(super) fn generation(task: &TaskView) -> Number {
     task.record.as_ref().map_or(0, |record| record.generation)
 }
 
-/// Another agent works on it from now on.
+/// Returns the changes that give a claimed task to another agent.
 pub(crate) fn taken_over(record: TaskRecord, by: &Agent, now: Timestamp) -> [Change; 2] {
     let words = match &record.state {
         TaskState::Claimed(worker) => worker.words.clone(),

@@ -1,7 +1,7 @@
-//! Finds tasks of a spec that wait for each other in a circle. Of cycles that share a
-//! task one is told: there may be more than anyone could list.
+//! Finds dependency cycles among the tasks of a spec. Of cycles that share a task only one is reported,
+//! because there may be too many to list.
 
-/// Cycles, each from its first task on.
+/// Returns the cycles, each beginning with its first task; `depends` has the dependencies of each task.
 pub(super) fn cycles(depends: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut cycles = Vec::new();
     let mut steps = vec![None; depends.len()];

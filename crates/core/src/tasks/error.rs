@@ -1,4 +1,4 @@
-//! Errors of the tasks room: why a task could not be claimed or completed, with hints.
+//! Errors of the tasks room: the reasons a task could not be claimed, completed or given back, with hints.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,12 @@ use crate::journal::Seq;
 use crate::presence::NotAllowed;
 use crate::text;
 
-/// Why a task cannot be claimed, completed or given up.
+/// The reason a task cannot be claimed, completed or given back.
 #[derive(Debug, Error)]
 pub enum TaskError {
     #[error("no spec is given, and you have joined with none")]
     NoSpec {
-        /// One that is worked on in this project.
+        /// A spec that is worked on in this project.
         known: Option<String>,
     },
     #[error("the spec {path} cannot be read")]

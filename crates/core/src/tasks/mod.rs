@@ -1,13 +1,12 @@
-//! The tasks room: what is to be done from a spec, and by whom.
+//! The tasks room: the tasks that a spec lists, their states, and the agents that work on them.
 //!
-//! A spec is a Markdown file whose headings and checkboxes name tasks; the file
-//! says what there is to do, the journal who does it. A task is free, in one
-//! pair of hands, or done. A worker that is gone has no task: its task
-//! is free again, under a higher generation, so that a word from the past is
-//! recognised.
+//! A spec is a Markdown file whose headings and checkboxes name tasks; the file lists
+//! the tasks, the journal records who works on them. A task is free, claimed by one
+//! worker, or done. If its worker is gone, the task is free again, under a higher
+//! generation, so that a late report of the former worker is recognised.
 //!
-//! **A task has at most one worker, an agent has at most one task, and
-//! what is done stays done.**
+//! **A task has at most one worker, an agent has at most one task, and a task that is
+//! done stays done.**
 
 mod board;
 mod cycles;

@@ -14,39 +14,40 @@ use crate::journal::Number;
 use crate::presence::CallerFacts;
 use crate::project::ProjectId;
 
-/// A spec by where it really is, so that no two spellings are two specs.
+/// A spec, identified by its real location, so that two spellings of a path are the same spec.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SpecRef {
-    /// Absent: it is in no repository, and its path is absolute.
+    /// The project of the spec; `None` if it is in no repository, and its path is absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// Relative to the worktree's root.
+    /// The path relative to the worktree's root.
     pub path: String,
 }
 
-/// Which task.
+/// The identity of a task: its spec and its id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TaskKey {
     pub spec: SpecRef,
-    /// As the spec writes it; case does not tell tasks apart.
+    /// The id as the spec writes it; ids that differ only in case are the same.
     pub id: String,
 }
 
-/// What has happened to a task.
+/// The journalled state of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskRecord {
     #[serde(flatten)]
     pub key: TaskKey,
     pub state: TaskState,
-    /// Grows with every claim: counted among the tasks of its project.
+    /// The number of the last claim or release, counted among the tasks of the project, so that it only
+    /// grows.
     pub generation: Number,
 }
 
-/// How a task stands.
+/// The state of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
-    /// Nobody's; it was someone's before, under another generation.
+    /// The task is free; `last` is its former worker, and the generation under which that claimed it.
     Free {
         last: Option<(Actor, Number)>,
     },
@@ -54,22 +55,22 @@ pub enum TaskState {
     Done(Worker),
 }
 
-/// Who has claimed a task or has done it.
+/// The worker that has claimed a task or has completed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worker {
     pub who: Actor,
-    /// What it was called then.
+    /// The worker's name at that time.
     pub name: String,
     pub at: Timestamp,
-    /// Why it was taken, or what came of it.
+    /// The reason for the claim, or the result of the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
-    /// The run that it is the task of, until it ends.
+    /// The run that has the task, until the run ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<ChangeId>,
 }
 
-/// A change of who does which task.
+/// A change of a task's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskChange {
@@ -78,7 +79,7 @@ pub enum TaskChange {
         key: TaskKey,
         worker: Worker,
     },
-    /// Given back, or left behind by one that is gone.
+    /// The task was given back, or its worker is gone.
     Freed {
         #[serde(flatten)]
         key: TaskKey,
@@ -93,14 +94,14 @@ pub enum TaskChange {
 }
 
 impl TaskChange {
-    /// Who or what it changes.
+    /// Lists the subjects of the change, for the journal.
     pub(crate) fn about(&self) -> Vec<String> {
         let TaskKey { spec, id } = self.key();
         let project = spec.project.as_ref().map_or("", |project| project.as_str());
         vec![format!("task:{project}:{}:{}", spec.path, id.to_lowercase())]
     }
 
-    /// The task that it is about.
+    /// Returns the task that the change is about.
     pub fn key(&self) -> &TaskKey {
         match self {
             Self::Claimed { key, .. } | Self::Freed { key, .. } | Self::Completed { key, .. } => key,
@@ -108,23 +109,23 @@ impl TaskChange {
     }
 }
 
-/// Which task of which spec.
+/// A request about a task of a spec, or about a whole spec.
 #[derive(Clone, Debug)]
 pub struct TaskRequest {
     pub caller: CallerFacts,
     pub cwd: PathBuf,
-    /// Without it, the spec that the caller has joined with.
+    /// The spec; `None` means the one that the caller works on, has joined with or used last.
     pub spec: Option<PathBuf>,
-    /// Without it, the first that is ready, or the claimed one.
+    /// The task; `None` means the first that is ready, or the claimed one.
     pub id: Option<String>,
-    /// Why, or what came of it.
+    /// The reason for the claim, or the result of the work.
     pub words: Option<String>,
-    /// Whether another than the claimed one is wanted.
+    /// Whether the request is for a new task or a list, and not about the claimed task.
     pub is_for_new: bool,
 }
 
 impl TaskRequest {
-    /// Nothing but a look at a spec, by any caller.
+    /// Makes a request to list the tasks of a spec, by any caller.
     pub fn of_spec(file: PathBuf) -> Self {
         let cwd = file.parent().map(PathBuf::from).unwrap_or_default();
         let (caller, spec) = (CallerFacts::default(), Some(file));
@@ -132,17 +133,17 @@ impl TaskRequest {
     }
 }
 
-/// Which task is done, and by whose right.
+/// A request to mark a task as done.
 #[derive(Clone, Debug)]
 pub struct CompleteRequest {
     pub task: TaskRequest,
-    /// The generation under which it was claimed.
+    /// The generation under which the task was claimed.
     pub generation: Option<Number>,
-    /// The person's word that it is done, no matter who has claimed it.
+    /// Whether the person declares the task done, no matter who has claimed it.
     pub take_anyway: bool,
 }
 
-/// What became of a task.
+/// The task that a verb has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaskOutcome {
     #[serde(flatten)]
@@ -151,17 +152,17 @@ pub struct TaskOutcome {
     pub generation: Number,
 }
 
-/// A task as it stands.
+/// A task of a spec with its state, as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaskView {
     pub id: String,
     pub title: Option<String>,
-    /// Free, and nothing is in its way.
+    /// Whether the task is free and waits for no other task.
     pub ready: bool,
-    /// What must be done before.
+    /// The dependencies that are not done yet.
     pub waits_for: Vec<String>,
     pub depends: Vec<String>,
-    /// Ticked in the file, whatever the journal says.
+    /// Whether the task is ticked in the file, whatever the journal says.
     pub ticked: bool,
     pub record: Option<TaskRecord>,
     pub yours: bool,
@@ -183,7 +184,7 @@ pub struct TasksOutcome {
 }
 
 impl TasksOutcome {
-    /// The tasks as doors list them: each with the spec it is of.
+    /// Returns the tasks as JSON for doors, each with the path of its spec.
     pub fn items(&self) -> Vec<serde_json::Value> {
         let item = |task: &TaskView| {
             let mut item = serde_json::to_value(task).unwrap_or_default();

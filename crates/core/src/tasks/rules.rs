@@ -1,5 +1,4 @@
-//! Pure rules of tasks: what state a task of a spec is in, and whether it may be
-//! claimed.
+//! Pure rules of tasks: the state of each task of a spec, and whether a task may be claimed.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +9,13 @@ use super::TaskState;
 use super::TaskView;
 use crate::journal::Actor;
 
-/// Case does not tell tasks apart.
+/// Folds the case of a task id, because ids that differ only in case are the same.
 pub(super) fn fold(id: &str) -> String {
     id.to_lowercase()
 }
 
-/// The tasks of a spec as they stand: what the file names, in its order, and
-/// what only the journal knows.
+/// Returns the tasks of a spec with their states: first the tasks in the file, in its order, then those that
+/// only the journal knows.
 pub(super) fn see(tasks: &[SpecTask], records: &[TaskRecord], me: &Actor) -> Vec<TaskView> {
     let by_id: BTreeMap<String, &TaskRecord> =
         records.iter().map(|record| (fold(&record.key.id), record)).collect();
@@ -28,7 +27,7 @@ pub(super) fn see(tasks: &[SpecTask], records: &[TaskRecord], me: &Actor) -> Vec
     let mut seen = Vec::new();
     for task in tasks {
         let record = by_id.get(&fold(&task.id)).map(|record| (*record).clone());
-        // What is not in the spec is never done.
+        // A dependency that is not in the spec never counts as done.
         let is_open = |id: &&String| !done.get(&fold(id)).copied().unwrap_or(false);
         let waits_for: Vec<String> = task.depends.iter().filter(is_open).cloned().collect();
         let is_free = !is_done(task) && !is_claimed(record.as_ref());
@@ -71,7 +70,7 @@ fn is_of(record: Option<&TaskRecord>, who: &Actor) -> bool {
     matches!(record, Some(TaskRecord { state: TaskState::Claimed(worker), .. }) if worker.who == *who)
 }
 
-/// Whether a task may be taken now.
+/// Checks whether a task may be claimed now.
 pub(super) fn may_claim(task: &TaskView) -> Result<(), TaskError> {
     let id = task.id.clone();
     match &task.record {
@@ -89,7 +88,7 @@ pub(super) fn may_claim(task: &TaskView) -> Result<(), TaskError> {
     }
 }
 
-/// Why nothing is ready.
+/// Says in words why no task is ready.
 pub(super) fn why_none(tasks: &[TaskView]) -> String {
     let done = tasks.iter().filter(|task| is_done(task)).count();
     let claimed = tasks.iter().filter(|task| is_claimed(task.record.as_ref())).count();

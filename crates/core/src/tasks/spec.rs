@@ -1,8 +1,7 @@
-//! Parses the tasks and their dependencies out of a spec: Markdown that people and
-//! models write by hand. What is understood is returned and what is not is told with
-//! its line, so that **no slip in the file frees a task too early**. A task is a
-//! heading or a checkbox that begins with an id; `is_id` and `title_after` tell which
-//! do.
+//! Parses the tasks and their dependencies out of a spec: Markdown that people and models write by hand.
+//! Parts that are not understood are reported with their lines, so that **no slip in the file frees a task
+//! too early**. A task is a heading or a checkbox that begins with an id; `is_id` and `title_after` decide
+//! which do.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,28 +16,28 @@ use super::cycles::cycles;
 pub(super) struct Spec {
     /// The first heading of level 1 that is not a task.
     pub title: Option<String>,
-    /// In the order of the file, as are the errors.
+    /// The tasks in the order of the file; `errors` is in the same order.
     pub tasks: Vec<SpecTask>,
     pub errors: Vec<SpecError>,
 }
 
-/// A task as a spec tells it.
+/// A task as its spec states it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SpecTask {
-    /// As written; no other task has it in any other case.
+    /// The id as written; no other task of the spec has the same id in another case.
     pub id: String,
-    /// Empty if there is only an id.
+    /// The title, empty if there is only an id.
     pub title: String,
-    /// Ids of tasks that must be completed first, as written, each once. What is
-    /// wrong with one is told as an error, and it stays here all the same.
+    /// Ids of tasks that must be completed first, as written, each once. A wrong dependency stays in this
+    /// list although it is also reported as an error.
     pub depends: Vec<String>,
-    /// Ticked in the file itself.
+    /// Whether the task is ticked in the file itself.
     pub is_ticked: bool,
-    /// Where it is, counted from 1.
+    /// The line of the task, counted from 1.
     pub line: usize,
 }
 
-/// Something in a spec that cannot be understood, with its line.
+/// A part of a spec that is wrong or not understood, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpecError {
@@ -48,18 +47,18 @@ pub enum SpecError {
     UnknownDependency { line: usize, id: String, dependency: String },
     #[error("`{id}` depends on itself")]
     DependsOnItself { line: usize, id: String },
-    /// Each depends on the next, and the last on the first.
+    /// Each of these tasks depends on the next, and the last on the first.
     #[error("tasks wait for each other: {}", .ids.join(", "))]
     Cycle { line: usize, ids: Vec<String> },
     #[error("a dependency without a task above it")]
     NoTask { line: usize },
-    /// A code block or a comment.
+    /// A code block or a comment that begins with `mark` has no end.
     #[error("{mark} is never closed; what follows is not read")]
     Unclosed { line: usize, mark: String },
 }
 
 impl SpecError {
-    /// The line it was found in.
+    /// Returns the line of the error.
     pub fn line(&self) -> usize {
         match self {
             Self::Duplicate { line, .. }
@@ -88,7 +87,7 @@ pub(super) fn read(text: &str) -> Spec {
             let (title, depends) = without_depends(&title);
             let is_ticked = tick == Some(true);
             let place = *places.entry(id.to_ascii_lowercase()).or_insert(spec.tasks.len());
-            // An overview above and a section below: what the section says counts too.
+            // A task may be listed in an overview and have a section below, whose dependencies count too.
             current = Some(place);
             match spec.tasks.get(place).map(|task| task.line) {
                 Some(first) => spec.errors.push(SpecError::Duplicate { line, id, first }),
@@ -117,8 +116,8 @@ pub(super) fn read(text: &str) -> Spec {
     spec
 }
 
-/// How many lines of YAML the file begins with. A rule that only looks like the
-/// start of some has an empty line below it, or no second one.
+/// Counts the lines of YAML front matter at the beginning of the file. A horizontal rule that only looks like
+/// its start has an empty line below it, or no second rule follows.
 fn front_matter(text: &str) -> usize {
     let mut lines = text.lines().map(str::trim_end);
     let begins = lines.next() == Some("---") && lines.clone().next().is_some_and(|line| !line.is_empty());
@@ -133,7 +132,7 @@ struct Hidden<'a> {
     indent: usize,
 }
 
-/// The part of a line that is neither in a code block nor in a comment.
+/// Returns the part of a line that is neither in a code block nor in a comment.
 fn show<'a>(text: &'a str, line: usize, hidden: &mut Option<Hidden<'a>>) -> Cow<'a, str> {
     let mut shown = Cow::Borrowed("");
     let mut rest = text;
@@ -167,17 +166,18 @@ fn show<'a>(text: &'a str, line: usize, hidden: &mut Option<Hidden<'a>>) -> Cow<
 }
 
 impl<'a> Hidden<'a> {
-    /// In a list a code block may begin right behind the item's own mark.
+    /// Returns the code block that begins on this line, if one does. In a list, a code block may begin right
+    /// after the item's own mark.
     fn code(text: &'a str, line: usize) -> Option<Self> {
         let marked = std::iter::successors(Some(text.trim_start()), |text| list_item(text)).last()?;
         let info = marked.trim_start_matches(if marked.starts_with('~') { '~' } else { '`' });
         let mark = &marked[..marked.len() - info.len()];
-        // Backticks with backticks behind them are code within a sentence.
+        // Backticks with more backticks after them are code within a sentence.
         let is_code = mark.len() >= 3 && (mark.starts_with('~') || !info.contains('`'));
         is_code.then(|| Self { line, mark, indent: text.len() - marked.len() })
     }
 
-    /// A mark that is indented further is a part of the code.
+    /// Tells whether this line ends the code block. A mark that is indented further is part of the code.
     fn ends_at(&self, text: &str) -> bool {
         let mark = text.trim_start();
         let is_mark = mark.starts_with(self.mark) && mark.trim_end().chars().all(|c| self.mark.contains(c));
@@ -185,7 +185,7 @@ impl<'a> Hidden<'a> {
     }
 }
 
-/// The level of a heading, whether a box is ticked, and the text behind them.
+/// Splits a line into the level of its heading, the state of its tick box, and the text after them.
 fn parts(line: &str) -> (Option<usize>, Option<bool>, &str) {
     let (level, text) = match (heading(line), list_item(line.trim())) {
         (Some((level, text)), _) => (Some(level), text),
@@ -195,7 +195,7 @@ fn parts(line: &str) -> (Option<usize>, Option<bool>, &str) {
     tick_box(text).map_or((level, None, text), |(is_ticked, text)| (level, Some(is_ticked), text))
 }
 
-/// The level and the text. What is indented by four is code.
+/// Returns the level and text of a heading. A line that is indented by four spaces is code.
 fn heading(line: &str) -> Option<(usize, &str)> {
     let marked = line.trim();
     let text = marked.trim_start_matches('#');
@@ -208,7 +208,7 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     (text.is_empty() || text.starts_with(char::is_whitespace)).then(|| (level, text.trim()))
 }
 
-/// The text behind `-`, `*`, `+`, `1.` or `1)`.
+/// Returns the text of a list item, after `-`, `*`, `+`, `1.` or `1)`.
 fn list_item(text: &str) -> Option<&str> {
     let unnumbered = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let marks: &[char] = if unnumbered.len() < text.len() { &['.', ')'] } else { &['-', '*', '+'] };
@@ -216,14 +216,15 @@ fn list_item(text: &str) -> Option<&str> {
     item.starts_with(char::is_whitespace).then(|| item.trim_start())
 }
 
-/// Whether a box is ticked, and the text behind it. Some mark what is being done, as in `[-]`.
+/// Returns whether a tick box is ticked, and the text after it. Other marks, such as `[-]` for work in
+/// progress, count as not ticked.
 fn tick_box(text: &str) -> Option<(bool, &str)> {
     let (mark, rest) = text.strip_prefix('[')?.split_once(']')?;
     let is_box = mark.chars().nth(1).is_none() && rest.starts_with(char::is_whitespace);
     is_box.then(|| (matches!(mark, "x" | "X"), rest.trim_start()))
 }
 
-/// The id that a text begins with, and the title behind it.
+/// Splits a text into the id that it begins with, and the title after it.
 fn split_id(text: &str) -> Option<(String, String)> {
     let text = undressed(text);
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -233,7 +234,7 @@ fn split_id(text: &str) -> Option<(String, String)> {
     Some((id.into(), title.trim().into()))
 }
 
-/// A text without the marks that its beginning is dressed in, wherever they end.
+/// Removes the markup around the beginning of a text (bold, code, a link), wherever that markup ends.
 fn undressed(text: &str) -> Cow<'_, str> {
     const DRESS: &[(&str, &str)] = &[("~~", "~~"), ("**", "**"), ("__", "__"), ("[", "]"), ("`", "`")];
     DRESS.iter().fold(text.into(), |text: Cow<'_, str>, (start, end)| match text.strip_prefix(start) {
@@ -242,9 +243,10 @@ fn undressed(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Whether a word has the shape of an id, such as `TASK-01`, `T1` or `P2.1-3`: letters and digits in parts,
-/// a letter first, a digit somewhere, at most 64 in all. With neither `-` nor `_` it is letters and then a
-/// number, which `K8s` is not; behind a dot is a number, unlike `step_2.md`; and `v1.2` is a version.
+/// Tells whether a word has the shape of an id, such as `TASK-01`, `T1` or `P2.1-3`: parts of letters and
+/// digits, beginning with a letter, with a digit somewhere, at most 64 bytes. Without `-` and `_`, an id is
+/// letters and then a number, which `K8s` is not. After a dot comes a number, unlike `step_2.md`; and `v1.2`
+/// is a version.
 fn is_id(word: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     let number = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
@@ -258,9 +260,9 @@ fn is_id(word: &str) -> bool {
         && !(word.starts_with('v') && number.len() + 1 == word.len() && number.starts_with(is_digit))
 }
 
-/// The title behind an id. `HTTP2` begins many a sentence, so a colon, a full stop or a dash has to follow.
-/// Behind a plain id, which is a word, `-` or `_` and a number (`TASK-01`) or a letter and three digits
-/// (`T001`), a space will do, or nothing.
+/// Returns the title after an id. A word such as `HTTP2` may begin any sentence, so a colon, a full stop or a
+/// dash must follow the id. After a plain id, which is a word, `-` or `_` and a number (`TASK-01`) or a
+/// letter and three digits (`T001`), a space is enough, or nothing.
 fn title_after<'a>(id: &str, rest: &'a str) -> Option<&'a str> {
     const STANDARDS: &[&str] = &["AES", "CVE", "GPL", "GPT", "ISO", "RFC", "SHA", "TLS", "UTF"];
     let number = id.trim_start_matches(|c: char| c.is_ascii_alphabetic());
@@ -275,7 +277,7 @@ fn title_after<'a>(id: &str, rest: &'a str) -> Option<&'a str> {
     colon.or_else(dash).or((is_plain && is_apart(rest)).then_some(text))
 }
 
-/// A title without `(depends: …)`, and what that names.
+/// Splits a title into the title without `(depends: …)`, and the dependencies named there.
 fn without_depends(title: &str) -> (String, Vec<String>) {
     let small = title.to_ascii_lowercase();
     let start = small.rfind("(depend").max(small.rfind("[depend"));
@@ -293,10 +295,10 @@ fn without_depends(title: &str) -> (String, Vec<String>) {
     parts.unwrap_or_else(|| (title.into(), Vec::new()))
 }
 
-/// What may stand around a word.
+/// Punctuation and markup that may surround a word.
 const AROUND: &[char] = &['*', '_', '~', '`', '[', ']', '(', ')', '.', '-', '–', '—', '+', '#', '"', '\''];
 
-/// What a line says that its task depends on. Without a colon it has to name ids and nothing else.
+/// Returns the dependencies that a line names. Without a colon, the line must name ids and nothing else.
 fn read_depends(text: &str) -> Option<Vec<String>> {
     const KEYWORDS: &[&str] = &["depends on", "depends_on", "depends-on", "depends", "dependencies"];
     let text = text.trim_start_matches(AROUND);
@@ -310,8 +312,8 @@ fn read_depends(text: &str) -> Option<Vec<String>> {
     (list.is_some() || is_clear).then_some(ids)
 }
 
-/// The ids in a list. Words that are none stay together as a dependency that
-/// nothing fulfils, except in parentheses, where they are a remark.
+/// Returns the ids in a list. Other words stay together as a dependency that nothing fulfils, except in
+/// parentheses, where they are a remark.
 fn read_list(list: &str) -> Vec<String> {
     let is_filler = |word: &&str| matches!(word.to_ascii_lowercase().as_str(), "" | "and" | "none" | "n/a");
     let mut ids = Vec::new();
@@ -328,8 +330,8 @@ fn read_list(list: &str) -> Vec<String> {
     ids
 }
 
-/// Gives each task its dependencies, each once, and tells what is wrong with them. A wait is the place of
-/// a task, what it waits for, and the line that says so.
+/// Gives each task its dependencies, each once, and reports errors in them. A wait is the index of a task,
+/// the name of a dependency, and the line that names it.
 fn settle(spec: &mut Spec, places: &HashMap<String, usize>, waits: Vec<(usize, String, usize)>) {
     let (tasks, errors) = (&mut spec.tasks, &mut spec.errors);
     let mut depends = vec![Vec::new(); tasks.len()];
@@ -361,7 +363,7 @@ mod tests {
 
     use super::*;
 
-    /// Each task as `line id title <dependencies>`, with a `*` if it is ticked; then the errors.
+    /// Formats each task as `line id title <dependencies>`, with a `*` if it is ticked; then the errors.
     fn told(text: &str) -> String {
         let spec = read(text);
         let tasks = spec.tasks.iter().map(|task| {

@@ -1,4 +1,4 @@
-//! The port of the tasks room: what an engine must store of the state of tasks.
+//! The port of the tasks room: the reads of task states that an engine must offer.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use crate::project::ProjectId;
 
 /// The reads that tasks need.
 pub trait TaskStore {
-    /// What has happened to the tasks of a spec.
+    /// Returns the records of a spec's tasks.
     fn tasks(&self, spec: &SpecRef) -> Result<Vec<TaskRecord>, StoreError>;
 
-    /// What has happened to the tasks of all specs of a project.
+    /// Returns the records of the tasks of all specs of a project.
     fn tasks_in(&self, project: &ProjectId) -> Result<Vec<TaskRecord>, StoreError>;
 
-    /// All tasks that someone has claimed.
+    /// Returns all claimed tasks.
     fn claimed_tasks(&self) -> Result<Vec<TaskRecord>, StoreError>;
 
-    /// Who has claimed any.
+    /// Returns the workers that have claimed a task.
     fn workers(&self) -> Result<BTreeSet<Actor>, StoreError>;
 
-    /// The task that a session has claimed.
+    /// Returns the task that a session has claimed.
     fn task_of(&self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError>;
 }

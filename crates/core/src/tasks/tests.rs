@@ -1,5 +1,4 @@
-//! Property tests of the task rules: whatever is asked in whatever order, a task
-//! belongs to one agent at most.
+//! Property tests of the task rules: in any order of requests, a task belongs to one agent at most.
 
 use proptest::prelude::*;
 
@@ -57,7 +56,7 @@ fn agent(who: u8) -> Agent {
     }
 }
 
-/// A store that does what changes say, and no more.
+/// A simulated store that only applies changes.
 #[derive(Default)]
 struct World {
     records: Vec<TaskRecord>,

@@ -1,9 +1,10 @@
-//! After a command whose text does not tell what it writes: has it changed what another holds?
+//! Finds out, after a command whose text does not tell what it writes, whether it changed files
+//! that others hold.
 //!
-//! Before it, the files that others have reserved are listed; after it, those are found that
-//! were changed meanwhile, are new, or are gone. A command ends with its tool call; one that was
-//! interrupted with its turn, or with the next; one in the background when its CLI says so, and
-//! is looked at until then.
+//! Before the command, the files that others have reserved are listed; after it, those are found
+//! that were changed meanwhile, are new, or are gone. A command ends with its tool call; an
+//! interrupted one with its turn, or with the next; one in the background when its CLI says so,
+//! and its changes are looked for until then.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -37,17 +38,18 @@ use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 use crate::text;
 
-/// Clocks of file systems run a little behind.
+/// Milliseconds that the clock of a file system may run behind.
 const SLACK: i64 = 20;
 
-/// How much of a command is noted.
+/// Longest text of a command that is noted, in characters.
 pub(super) const LONGEST_TEXT: usize = 200;
 
-/// So many holds are looked at for one of another's.
+/// Most published holds that are searched for one of another agent.
 const LOOKED_AT: usize = 64;
 
 impl App {
-    /// A command begins that may write something.
+    /// Notes that a command begins that may write something, and lists the files that others have
+    /// reserved.
     pub fn begin_command(
         &mut self,
         session: &SessionId,
@@ -56,7 +58,7 @@ impl App {
     ) -> Result<(), StoreError> {
         let listing = match call.kind {
             CommandKind::Known => None,
-            // What cannot be listed is a hint less.
+            // Without the list, a hint may be missing afterwards.
             _ => self.list_reserved(session, call.cwd, environment).ok().flatten(),
         };
         let command = RunningCommand {
@@ -82,7 +84,7 @@ impl App {
         if !do_others_hold(&*side_files, &me) {
             return Ok(None);
         }
-        // Where a repository was moved nobody may have been yet.
+        // A repository that was moved may have no recorded project yet.
         if self.host.locate(cwd).repository.is_some_and(|repository| !side_files.is_known(&repository)) {
             self.settle_projects(vec![cwd.to_owned()])?;
         }
@@ -93,8 +95,8 @@ impl App {
         }
     }
 
-    /// The call of a command has ended. Finds files that others hold and that it may have
-    /// changed. Both are told: the session in answer, the holders by message.
+    /// Ends the call of a command. Finds files that others hold and that it may have changed.
+    /// Tells both: the session in the returned text, the holders by message.
     pub fn end_command(
         &mut self,
         session: &SessionId,
@@ -108,7 +110,7 @@ impl App {
             if call.kind != CommandKind::Background {
                 side_files.end(session, command, now);
             } else if command.kind != CommandKind::Background {
-                // Its time was up, and it goes on.
+                // The time of its call was up, and the command goes on.
                 let command = RunningCommand { kind: CommandKind::Background, ..command.clone() };
                 side_files.begin(session, command)?;
             }
@@ -120,8 +122,8 @@ impl App {
         self.look_after(session, &running, environment)
     }
 
-    /// A turn of a session is over or begins, so that no tool of its own runs: what was
-    /// interrupted has ended. Tells the same as [`App::end_command`].
+    /// Ends the interrupted commands of a session whose turn is over or begins, so that no tool
+    /// of its own runs. Finds and tells the same as [`App::end_command`].
     pub fn end_commands(
         &mut self,
         session: &SessionId,
@@ -137,7 +139,8 @@ impl App {
         self.look_after(session, &running, environment)
     }
 
-    /// Looks what those in the background have done so far. Tells the same.
+    /// Looks for changes that commands in the background have made so far. Tells the same as
+    /// [`App::end_command`].
     pub fn look_after_background(
         &mut self,
         session: &SessionId,
@@ -148,7 +151,7 @@ impl App {
         self.look_after(session, &running, environment)
     }
 
-    /// Looks what became of the files of others while these commands ran.
+    /// Looks for others' files that changed while these commands ran, and tells both sides.
     fn look_after(
         &mut self,
         session: &SessionId,
@@ -166,7 +169,7 @@ impl App {
             let found = look.find(environment)?;
             drop(tx);
             if !found.is_empty() {
-                // Whatever becomes of the message, the session is told.
+                // The session is told, even if the message to the holders fails.
                 let _ = self.tell_holders(session, &found, &command.text, now);
                 told.push(wording::trespass(&found, now));
             }
@@ -174,7 +177,7 @@ impl App {
         Ok((!told.is_empty()).then(|| told.join("\n\n")))
     }
 
-    /// One message to each holder.
+    /// Sends one message to each holder.
     fn tell_holders(
         &mut self,
         session: &SessionId,
@@ -205,7 +208,7 @@ impl App {
     }
 }
 
-/// Whether anyone else holds any paths, as far as is published.
+/// Tells whether anyone else holds paths, by the published lines; says yes if in doubt.
 fn do_others_hold(side_files: &dyn SideFiles, me: &Actor) -> bool {
     let is_mine = |line: &String| read_hold(line).is_some_and(|hold| hold.holder == *me);
     !side_files.is_current()
@@ -214,7 +217,7 @@ fn do_others_hold(side_files: &dyn SideFiles, me: &Actor) -> bool {
             .is_none_or(|holds| holds.len() == LOOKED_AT || !holds.iter().all(is_mine))
 }
 
-/// What one command may have changed.
+/// The search for files that one command may have changed.
 struct Look<'a> {
     host: &'a dyn Host,
     side_files: &'a dyn SideFiles,
@@ -234,7 +237,7 @@ impl Look<'_> {
         let viewer = Viewer::new(&here.live, tx, &me);
         let mut found = Vec::new();
         here.each(host, &me, |hold, worktree, files, is_complete| {
-            // What was reserved later was not listed.
+            // Files that were reserved after the command began were not listed.
             let listing = listing.as_ref().filter(|_| hold.since <= command.at);
             let mut strange = self.changed(hold, worktree, &files, listing);
             if let Some(listing) = listing.filter(|_| is_complete) {
@@ -260,7 +263,7 @@ impl Look<'_> {
         Ok(found)
     }
 
-    /// The files that were changed, or came to be there.
+    /// Finds the held files that were changed or are new.
     fn changed(
         &self,
         hold: &Hold,
@@ -272,10 +275,10 @@ impl Look<'_> {
         let is_changed = |path: &String| {
             let place = worktree.join(path);
             let changed = self.host.stamp(&place).changed / 1_000_000;
-            // What was moved here with its directory is as old as it was.
+            // A file that was moved here with its directory is as old as it was.
             let is_moved = changed < begun.0 && listing.is_some_and(|listing| listing.lacks(&place));
             let changed = if is_moved { self.above(&place) } else { Timestamp(changed) };
-            // Another one has said that it wrote it.
+            // Another session's tool has reported this write.
             let is_told = self.side_files.touched(&place).is_some_and(|touch| {
                 touch.session != *self.session && touch.at >= begun && touch.at.plus(SLACK) >= changed
             });
@@ -285,7 +288,7 @@ impl Look<'_> {
         files.iter().filter_map(is_changed).collect()
     }
 
-    /// The files that were there and are not.
+    /// Finds the held files that were there and are gone.
     fn gone(&self, hold: &Hold, worktree: &Path, files: &[String], listing: &Listing) -> Vec<Strange> {
         let Some(pattern) = hold.resource.pattern() else { return Vec::new() };
         let there: BTreeSet<&Path> = files.iter().map(Path::new).collect();
@@ -306,13 +309,15 @@ impl Look<'_> {
         gone.filter(|one| !is_told(one)).collect()
     }
 
-    /// When something was last added to or removed from the directory above a path.
+    /// Returns when something was last added to or removed from the nearest existing directory
+    /// above a path.
     fn above(&self, place: &Path) -> Timestamp {
         let stamps = place.ancestors().skip(1).map(|dir| self.host.stamp(dir).changed / 1_000_000);
         Timestamp(stamps.into_iter().find(|changed| *changed != 0).unwrap_or_default())
     }
 
-    /// What builds leave behind is nobody's work, unless it was reserved by name.
+    /// Leaves out files that git ignores: builds make them, and they are nobody's work, unless
+    /// reserved by name.
     fn leave_out_ignored(&self, hold: &Hold, worktree: &Path, strange: &mut Vec<Strange>) {
         let is_by_name = hold.resource.pattern().is_some_and(|pattern| pattern.literal().is_some());
         if strange.is_empty() || is_by_name {
@@ -323,7 +328,7 @@ impl Look<'_> {
         strange.retain(|one| !ignored.contains(&one.path));
     }
 
-    /// Whether the session was not told of it yet; from now on it was.
+    /// Tells whether the session was not told of this change yet, and notes that it is told now.
     fn is_new(&self, one: &Strange) -> bool {
         let what = match one.is_gone {
             true => format!("removed {} {}", self.command.at.0, one.place.display()),
@@ -332,7 +337,7 @@ impl Look<'_> {
         !self.side_files.notified_before(self.session, &what)
     }
 
-    /// Whether what its holder wrote last can be given back.
+    /// Tells whether the content that the file's holder wrote last can be restored.
     fn is_kept(&self, hold: &Hold, one: &Strange) -> bool {
         let is_fresh = |kept: &KeptFile| self.host.now().since(kept.at) < Timestamp::DAY;
         let kept = self.side_files.kept_file(&one.place).filter(is_fresh);
@@ -340,7 +345,7 @@ impl Look<'_> {
             if hold.holder == Actor::Agent(session.clone()))
     }
 
-    /// Whether its holder ran a command that may have done it as well.
+    /// Tells whether the holder ran a command that may have made the change as well.
     fn may_be_the_holders(&self, hold: &Hold, one: &Strange) -> bool {
         let Actor::Agent(holder) = &hold.holder else { return false };
         let from = if one.is_gone { self.command.at } else { one.at };
@@ -348,11 +353,11 @@ impl Look<'_> {
     }
 }
 
-/// A file of another's that is not as it was.
+/// A file that another holds, and that changed.
 struct Strange {
     path: String,
     place: PathBuf,
-    /// When that came about.
+    /// The time of the change.
     at: Timestamp,
     is_gone: bool,
 }

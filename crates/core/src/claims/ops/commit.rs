@@ -24,9 +24,9 @@ use crate::presence;
 use crate::presence::CallerFacts;
 
 impl App {
-    /// Decides about a commit of these paths, relative to the worktree. An
-    /// agent's is refused for what another holds; the person is only told. Of
-    /// what another agent wrote and the caller never did, both are told.
+    /// Decides about a commit of these paths, relative to the worktree. An agent's commit is
+    /// refused if it has files that another has reserved; the person is only told. Agents and the
+    /// person are also told of files that another agent wrote last.
     pub fn check_commit(
         &mut self,
         caller: &CallerFacts,

@@ -17,8 +17,8 @@ use crate::presence;
 use crate::presence::CallerFacts;
 
 impl App {
-    /// Contests what another holds; the holder gets an urgent message in the
-    /// same entry. A second contest changes nothing: the first one's time runs.
+    /// Contests another's hold; the holder gets an urgent message in the same entry. A second
+    /// contest changes nothing: the deadline of the first stays.
     pub fn contest(
         &mut self,
         caller: &CallerFacts,
@@ -34,7 +34,7 @@ impl App {
         let meant = parse_resources(&*self.host, &*tx, cwd, what, None)?;
         let resources: Vec<Resource> = meant.iter().map(|one| one.resource.clone()).collect();
         let live = gather(&*self.host, &*files, &*tx, tx.holds_near(&resources, case)?, now)?;
-        // What the files say: nobody shortens it by its own environment.
+        // The files decide: no caller shortens the time by its own environment.
         let seconds = hook_settings(&*tx, &self.host.locate(cwd).worktree, &|_| None)?.contest_seconds;
         let asker = asker(&*self.host, me.as_ref());
         let want = Want { typed: what, meant, reason, seconds };

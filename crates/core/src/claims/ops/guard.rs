@@ -42,14 +42,14 @@ use crate::presence::CallerFacts;
 use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 
-/// How many files a glob is held against.
+/// Most files that a glob is compared with.
 const SEARCHED: usize = 2_000;
 
 impl App {
-    /// Decides about writes of a session. What is published sifts out nearly all
-    /// of them; only where it names a hold of another is the store asked, whose
-    /// word counts. `on_match` is told the refusal that stands if the store does
-    /// not answer: **only the absence of a match lets a write through.**
+    /// Decides about writes of a session. The published lines let nearly all of them through;
+    /// only where they name a hold of another is the store asked, which decides. `on_match` gets
+    /// the refusal that applies if the store does not answer: **only the absence of a match lets
+    /// a write through.**
     pub fn guard(
         &mut self,
         session: &SessionId,
@@ -65,7 +65,7 @@ impl App {
         let matched = self.match_published(&*side_files, session, targets);
         let Some(first) = matched.reaches.first() else { return Verdict::Free };
         let refusal = self.unconfirmed(&*side_files, &matched, &first.located.worktree);
-        // Where a repository was moved, or copied, nobody may have been yet.
+        // A repository that was moved or copied may have no recorded project yet.
         let is_unknown =
             |reach: &&ResolvedTarget<'_>| is_unknown(&*side_files, &matched.held, reach, self.host.case());
         let unknown = matched.reaches.iter().filter(is_unknown);
@@ -83,7 +83,7 @@ impl App {
         }
     }
 
-    /// What is published of the places that these writes reach.
+    /// Finds the published holds at the places that these writes reach.
     fn match_published<'a>(
         &self,
         side_files: &dyn SideFiles,
@@ -100,7 +100,7 @@ impl App {
         }
         let mut held = side_files.held_near(&near, case);
         held.holds.retain(|line| line.until.is_none_or(|until| until > now));
-        // What it shares with others is not in its way.
+        // A reservation that the session shares is not in its way.
         let (mine, mut others): (Vec<PublishedHold>, Vec<PublishedHold>) =
             held.holds.into_iter().partition(|line| line.holder == me);
         let is_shared = |line: &PublishedHold| {
@@ -120,8 +120,8 @@ impl App {
         Match { held, reaches }
     }
 
-    /// The refusal for a match that the store could not confirm; `None` if what
-    /// is published names no reservation of one who lives.
+    /// Makes the refusal for a match that the store could not confirm; `None` if the published
+    /// lines name no reservation of a live holder.
     fn unconfirmed(
         &self,
         side_files: &dyn SideFiles,
@@ -172,7 +172,7 @@ impl App {
                 _ => Verdict::Warned(wording::warning(&reserved, now)),
             });
         }
-        // A claim is no more than a word, and said once.
+        // Claims only warn, once per session.
         claimed.retain(|obstacle: &Obstacle| {
             let Hold { resource, generation, .. } = &obstacle.held.hold;
             !side_files.notified_before(session, &format!("claimed {generation} {resource}"))
@@ -180,8 +180,8 @@ impl App {
         Ok(if claimed.is_empty() { Verdict::Free } else { Verdict::Warned(wording::warning(&claimed, now)) })
     }
 
-    /// What would become of writes that a command's text tells, without doing anything.
-    /// Who is no agent is judged as one that holds nothing.
+    /// Judges the writes that a command's text tells, without doing anything. A caller that is no
+    /// agent is judged as one that holds nothing.
     pub fn explain_writes(
         &mut self,
         caller: &CallerFacts,
@@ -217,7 +217,7 @@ impl App {
     }
 }
 
-/// The reservations and the claims that are in the way of writes.
+/// Finds the reservations and the claims that are in the way of writes.
 fn obstacles(
     host: &dyn Host,
     side_files: &dyn SideFiles,
@@ -236,7 +236,7 @@ fn obstacles(
         let project = project_of(tx, located)?;
         for hold in live.holds.iter().filter(|hold| hold.holder != *me) {
             let is = |strength| rules::is_in_the_way(hold, strength, project.as_ref(), paths, case);
-            // In another worktree it is another file, which will meet the holder's later.
+            // In another worktree it is another file, which will meet the holder's when both are merged.
             let is_elsewhere = || is_elsewhere(host, hold, &located.worktree);
             let obstacles = match (is(Strength::Blocking), is(Strength::Advisory)) {
                 (true, _) if worktrees == Enforcement::Off && is_elsewhere() => continue,
@@ -273,7 +273,7 @@ fn obstacles(
     Ok((reserved, claimed))
 }
 
-/// The repositories below a directory that is written as a whole.
+/// Resolves the write of a whole directory in the repositories below it.
 fn below<'a>(host: &dyn Host, held: &Held, target: &'a Target) -> Vec<ResolvedTarget<'a>> {
     let whole = host.real_path(&target.path);
     let roots = held.repositories.iter().filter_map(|(repository, _)| repository.parent());
@@ -283,7 +283,7 @@ fn below<'a>(host: &dyn Host, held: &Held, target: &'a Target) -> Vec<ResolvedTa
         .collect()
 }
 
-/// Whether a write meets what is held, and not only in name.
+/// Tells whether a write really changes held files, and not only matches their paths.
 fn is_reached(
     host: &dyn Host,
     ResolvedTarget { target, located, paths }: &ResolvedTarget<'_>,
@@ -291,15 +291,15 @@ fn is_reached(
 ) -> bool {
     let Some(held) = hold.resource.pattern() else { return false };
     let works_here = || !is_elsewhere(host, hold, &located.worktree);
-    // What goes into a commit does so only if it is changed; files that git does
-    // not know go by `add`, and by `clean`.
+    // Only changed files go into a commit; untracked files are reached by `add` and by `clean`.
     let takes_new = matches!(target.by.as_str(), "git add" | "git clean");
-    // Where git does not answer in time, what its command does is unknown, and looked at afterwards.
+    // Where git does not answer in time, the effect of its command is unknown, and is looked for
+    // afterwards.
     let has_changes = || host.has_changes(&located.worktree, held, takes_new) == Some(true);
     if matches!(target.extent, Extent::File | Extent::Tree) && !is_possible(host, target) {
         return false;
     }
-    // A directory is missing in what is held, which itself is there.
+    // The held directory is there, so only a directory within it may be missing for the write.
     if target.needs == Needs::Directory && host.locate(&located.worktree.join(held.stem())).exists {
         return target.path.parent().is_some_and(|parent| host.locate(parent).exists);
     }
@@ -312,11 +312,11 @@ fn is_reached(
             let meant = if held.covers(paths, host.case()) { paths } else { held };
             works_here() && host.has_changes(&located.worktree, meant, takes_new) == Some(true)
         }
-        // Git keeps what is not committed, unless it is told not to.
+        // `git rm` refuses uncommitted changes, unless it is told not to.
         Extent::File | Extent::Tree if target.by == "git rm" => {
             host.has_changes(&located.worktree, paths, false) == Some(false)
         }
-        // Git moves only what it knows.
+        // `git mv` moves only tracked files.
         Extent::File | Extent::Tree if target.by == "git mv" => !is_untracked(host, located, paths, target),
         Extent::File | Extent::Tree => true,
         Extent::Glob => is_there_any(host, &located.worktree, paths, held),
@@ -330,7 +330,7 @@ fn is_reached(
     }
 }
 
-/// Whether git itself will not go on, because a file is changed that it would write.
+/// Tells whether git itself will refuse, because of uncommitted changes in files that it would write.
 fn is_stopped_by_git(host: &dyn Host, located: &Located, target: &Target) -> bool {
     let everything = Pattern::tree("");
     match target.by.as_str() {
@@ -343,19 +343,19 @@ fn is_stopped_by_git(host: &dyn Host, located: &Located, target: &Target) -> boo
     }
 }
 
-/// Commands of git that write a path only where it differs from what git has of it.
+/// Tells whether this command of git writes a path only where it differs from git's own version.
 fn is_for_changes(by: &str) -> bool {
     matches!(by, "git add" | "git commit" | "git clean" | "git checkout" | "git restore" | "git stash")
 }
 
-/// Whether git does not know a file that is there.
+/// Tells whether a file exists and is untracked.
 fn is_untracked(host: &dyn Host, located: &Located, path: &Pattern, target: &Target) -> bool {
     let found = host.locate(&target.path);
     let has_changes = |with_new| host.has_changes(&located.worktree, path, with_new);
     found.exists && !found.is_dir && has_changes(true) == Some(true) && has_changes(false) == Some(false)
 }
 
-/// Whether what a program needs is at the path that it would write.
+/// Tells whether the path meets the condition without which the program does not write it.
 fn is_possible(host: &dyn Host, target: &Target) -> bool {
     let found = || host.locate(&target.path);
     match target.needs {
@@ -367,8 +367,8 @@ fn is_possible(host: &dyn Host, target: &Target) -> bool {
     }
 }
 
-/// Whether any file is meant by both a glob and a hold: the shell expands it to
-/// what there is. Where there is too much to look at, there may be.
+/// Tells whether any existing file is meant by both a glob and a hold: the shell expands a glob
+/// to existing files. Says yes where there are too many files to look at.
 fn is_there_any(host: &dyn Host, worktree: &std::path::Path, paths: &Pattern, held: &Pattern) -> bool {
     let case = host.case();
     let (files, is_complete) = host.files(worktree, &paths.stem(), paths.depth(), SEARCHED);
@@ -376,7 +376,7 @@ fn is_there_any(host: &dyn Host, worktree: &std::path::Path, paths: &Pattern, he
     !is_complete || files.iter().any(|file| is_meant(Pattern::file(file)))
 }
 
-/// What is published of holds on these paths.
+/// Finds the published holds on these paths.
 fn is_held<'h>(
     held: &'h Held,
     ResolvedTarget { located, paths, .. }: &ResolvedTarget<'_>,
@@ -385,7 +385,7 @@ fn is_held<'h>(
     let known = |repository: &PathBuf| held.repositories.iter().find(|(known, _)| known == repository);
     let project = match &located.repository {
         None => Some(None),
-        // Nothing is held in a repository that is not named.
+        // Nothing is held in a repository that is not published.
         Some(repository) => known(repository).map(|(_, project)| Some(project)),
     };
     let paths = paths.clone();
@@ -394,8 +394,8 @@ fn is_held<'h>(
     })
 }
 
-/// Whether a write goes to a repository of which nothing is published, where the like is held
-/// somewhere: it may be the same project in another place.
+/// Tells whether a write goes to an unpublished repository while the same paths are held in some
+/// project: it may be that project in another place.
 fn is_unknown(
     side_files: &dyn SideFiles,
     held: &Held,
@@ -407,7 +407,7 @@ fn is_unknown(
     held.holds.iter().any(is_like) && !side_files.is_known(repository)
 }
 
-/// Writes, and what is published of the places they reach.
+/// Writes that published holds may be in the way of, with those holds.
 struct Match<'a> {
     held: Held,
     reaches: Vec<ResolvedTarget<'a>>,

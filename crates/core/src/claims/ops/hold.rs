@@ -22,8 +22,7 @@ use crate::claims::rules::Terms;
 use crate::presence;
 
 impl App {
-    /// Takes hold of all that is asked for, or of nothing. What the caller
-    /// holds already is renewed.
+    /// Grants the caller all that is asked for, or nothing. Holds that it has already are renewed.
     pub fn hold(&mut self, request: &HoldRequest) -> Result<HoldOutcome, ClaimError> {
         let now = self.host.now();
         let (files, case) = (self.engine.side_files(), self.host.case());

@@ -1,5 +1,5 @@
-//! What holders wrote last, kept by its content for a day: after a trespass it is there to be
-//! given back. **Nothing is kept that git ignores or that looks like a secret.**
+//! Keeps the content that holders wrote last for a day, so that it can be restored after a
+//! trespass. **Nothing is kept that git ignores or that looks like a secret.**
 
 use std::path::Path;
 
@@ -20,17 +20,18 @@ use crate::journal::Actor;
 use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 
-/// No longer file is kept.
+/// Longest file that is kept, in bytes.
 pub(super) const LONGEST: u64 = 1 << 20;
 
-/// So many files of one command are kept.
+/// Most files of one command that are kept.
 const MOST: usize = 64;
 
-/// Clocks of file systems run a little behind.
+/// Milliseconds that the clock of a file system may run behind.
 const SLACK: i64 = 20;
 
 impl App {
-    /// A holder has written a file: keeps it if it holds that. Whether it holds it for a time.
+    /// Keeps a file that a session has just written, if the session has reserved it. Returns
+    /// whether it has done so for a limited time.
     pub(super) fn keep_written(
         &self,
         side_files: &dyn SideFiles,
@@ -44,8 +45,8 @@ impl App {
         mine.iter().any(|line| line.until.is_some())
     }
 
-    /// Commands of a holder have ended: what of its own they changed is kept, if nobody else can
-    /// have done it.
+    /// Keeps the reserved files that a holder's own commands have changed, now that they have
+    /// ended, if no other agent's command can have changed them.
     pub(super) fn keep_changed(
         &mut self,
         session: &SessionId,
@@ -85,7 +86,7 @@ impl App {
     }
 }
 
-/// What a session has reserved of a file, as far as is published.
+/// Finds a session's published reservations of a file.
 pub(super) fn held_by(
     host: &dyn Host,
     side_files: &dyn SideFiles,
@@ -111,7 +112,8 @@ pub(super) fn held_by(
     holds
 }
 
-/// What a session wrote not long ago, and takes hold of now.
+/// Keeps the files that a session wrote in the last day and holds from now on, if they are as it
+/// wrote them.
 pub(super) fn keep_lately_written(
     host: &dyn Host,
     side_files: &dyn SideFiles,
@@ -127,7 +129,7 @@ pub(super) fn keep_lately_written(
     }
 }
 
-/// Keeps a file as it is now. Where that cannot be, there is nothing to give back.
+/// Keeps a file as it is now. If that fails, there is nothing to restore.
 pub(super) fn keep(
     host: &dyn Host,
     side_files: &dyn SideFiles,
@@ -145,7 +147,7 @@ pub(super) fn keep(
         content: None,
         is_executable: false,
     };
-    // What git was asked about once is not asked about with every edit.
+    // Git is not asked about the same file with every edit.
     let is_public = || {
         known.as_ref().is_some_and(|known| known.content.is_some())
             || host.ignored(worktree, &[path]).is_some_and(|ignored| ignored.is_empty())
@@ -158,7 +160,7 @@ pub(super) fn keep(
         side_files.forget_kept(now.minus(Timestamp::DAY));
         (kept.content, kept.is_executable) = (Some(file.hash), file.is_executable);
     }
-    // One that is not kept any more, or that the holder has removed, is not given back either.
+    // A file that is not kept any more, or that the holder has removed, is not to be restored either.
     if kept.content.is_some() || known.is_some() {
         side_files.note_kept(&kept);
     }

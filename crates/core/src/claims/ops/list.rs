@@ -34,8 +34,8 @@ use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 
 impl App {
-    /// All that is held in a project and on the machine, or everywhere; and who
-    /// has written what since then.
+    /// Lists the holds in a project and on the machine, or everywhere, and the writes in the last
+    /// `touched_for` milliseconds.
     pub fn holds(
         &mut self,
         caller: &CallerFacts,
@@ -70,8 +70,7 @@ impl App {
         Ok(HoldsOutcome { at: now, holds, touched })
     }
 
-    /// How much is held in a project, and the first few of it. What the person has
-    /// overridden does not count.
+    /// Counts the holds in a project, and returns the first few. Overrides do not count.
     pub fn held(
         &mut self,
         caller: &CallerFacts,
@@ -84,14 +83,14 @@ impl App {
         summary(&*self.host, &*files, &*tx, project, &me, |_| true, most)
     }
 
-    /// The same of what others hold in an agent's project.
+    /// Counts the holds of others in an agent's project, and returns the first few.
     pub fn held_by_others(&mut self, agent: &Agent, most: usize) -> Result<HeldSummary, StoreError> {
         let files = self.engine.side_files();
         let (me, tx) = (actor(Some(agent)), self.engine.read()?);
         summary(&*self.host, &*files, &*tx, &agent.project.id, &me, |holder| *holder != me, most)
     }
 
-    /// Who holds a path, why, since when, and whether the caller may write it.
+    /// Explains who holds a path, why, since when, and whether the caller may write it.
     pub fn explain_path(
         &mut self,
         caller: &CallerFacts,
@@ -155,7 +154,7 @@ impl App {
     }
 }
 
-/// How much an agent has reserved itself.
+/// Counts the holds of an agent, and returns the first few.
 pub(crate) fn held_by(
     host: &dyn Host,
     files: &dyn SideFiles,
@@ -170,7 +169,8 @@ pub(crate) fn held_by(
     Ok(HeldSummary { count: live.holds.len(), first })
 }
 
-/// What an agent has reserved of the files that another has read or written lately.
+/// Lists the resources that an agent holds and that overlap files which another has read or
+/// written lately.
 pub(crate) fn in_the_way_of(
     host: &dyn Host,
     files: &dyn SideFiles,
@@ -192,7 +192,7 @@ pub(crate) fn in_the_way_of(
     Ok(met.map(|hold| hold.resource.shown()).collect())
 }
 
-/// How much of those whose holder is wanted and lives.
+/// Counts the holds whose holder is wanted and lives, and returns the first few.
 fn summary(
     host: &dyn Host,
     files: &dyn SideFiles,

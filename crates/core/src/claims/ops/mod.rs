@@ -1,4 +1,4 @@
-//! The verbs of the claims room, one file each, and what they share.
+//! The verbs of the claims room, one file each, and the helpers that they share.
 
 mod after_command;
 mod commit;
@@ -61,7 +61,7 @@ use crate::side_files::SideFiles;
 use crate::tasks;
 use crate::text;
 
-/// Who calls: an agent, or the person.
+/// Returns the calling agent, or `None` for the person; an anonymous caller is refused.
 fn speaker(caller: Caller) -> Result<Option<Agent>, ClaimError> {
     match caller {
         Caller::Agent(agent) => Ok(Some(*agent)),
@@ -74,7 +74,7 @@ fn actor(me: Option<&Agent>) -> Actor {
     me.map_or(Actor::Person, |me| Actor::Agent(me.session.clone()))
 }
 
-/// `GoldFalcon (claude on feat/auth)`
+/// Describes an agent, or the person: `GoldFalcon (claude on feat/auth)`
 pub(crate) fn label(host: &dyn Host, me: Option<&Agent>) -> String {
     let Some(me) = me else { return "the person".into() };
     let branch = host.branch(&me.location.worktree).or_else(|| me.branch.clone());
@@ -87,7 +87,7 @@ pub(crate) fn label(host: &dyn Host, me: Option<&Agent>) -> String {
 }
 
 impl App {
-    /// Records the projects that typed words may be about, before the write lock.
+    /// Records the projects that typed texts may be about, before the write lock is taken.
     fn settle_projects_of(&mut self, cwd: &Path, what: &[impl AsRef<str>]) -> Result<(), StoreError> {
         let typed = what.iter().map(|text| {
             let text = text.as_ref();
@@ -102,8 +102,8 @@ impl App {
     }
 }
 
-/// What was typed, as what is meant. Paths are kept as they really are, relative
-/// to their worktree's root; outside of any repository they are absolute.
+/// Resolves a typed text to a resource. Paths become real paths relative to their worktree's
+/// root; outside of any repository they are absolute.
 fn wanted(
     host: &dyn Host,
     tx: &dyn PresenceStore,
@@ -114,7 +114,7 @@ fn wanted(
     let typed = match (Resource::path_in(text), strength) {
         (Some(path), _) => path,
         (None, Strength::Blocking | Strength::Overridden) => text,
-        // What is there under that name is meant, and not a word for it.
+        // If a file of that name exists, the file is meant, and not the name as a word.
         (None, Strength::Advisory) if host.locate(&cwd.join(text)).exists && !text.trim().is_empty() => text,
         (None, Strength::Advisory) => {
             let name = rules::name(text);
@@ -144,8 +144,8 @@ fn wanted(
     Ok(ParsedResource { project, resource: Resource::Paths(pattern), worktree })
 }
 
-/// All that something typed may mean among what is held: a name, or a path from
-/// here or from the root, as we show it.
+/// Lists all resources that a typed text may mean among the holds: a name, or a path from `cwd`
+/// or from the root, as we show it.
 fn parse_resources(
     host: &dyn Host,
     tx: &dyn PresenceStore,
@@ -168,8 +168,8 @@ fn parse_resources(
     Ok(parse_resources)
 }
 
-/// The same place for a caller that only looks: from here, or from the root if only
-/// there is something.
+/// Locates a typed path for a caller that only looks: from `cwd`, or from the root if the path
+/// exists only there.
 fn find(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
     let here = locate(host, cwd, typed)?;
     if here.0.exists {
@@ -180,14 +180,14 @@ fn find(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), 
     Ok(if there.0.exists { there } else { here })
 }
 
-/// Where a typed path or glob is, and the pattern that means it. What exists
-/// under the very name that was typed is that, also if it looks like a glob.
+/// Locates a typed path or glob, and makes its pattern. A file that exists under exactly the
+/// typed name is meant, also if the name looks like a glob.
 fn locate(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
     let whole = host.locate(&cwd.join(typed));
     if whole.exists || !is_glob(typed) {
         let is_dir = whole.is_dir || typed.ends_with('/');
         let pattern = if is_dir { Pattern::tree(&whole.path) } else { Pattern::file(&whole.path) };
-        // Held to the same limits as what is typed.
+        // The pattern is subject to the same limits as a typed one.
         Pattern::new(pattern.as_str())?;
         return Ok((whole, pattern));
     }
@@ -212,24 +212,24 @@ fn locate(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern)
     Ok((base, Pattern::new(&pattern)?))
 }
 
-/// A place that a write reaches, and the paths there.
+/// A write in one of the repositories that it reaches: the place, and the paths there.
 struct ResolvedTarget<'a> {
     target: &'a Target,
     located: Located,
     paths: Pattern,
 }
 
-/// Where a write goes, and what it means there; `None` where only git could tell which files.
+/// Locates a write, and makes the pattern of its paths; `None` where only git could tell which files.
 pub fn written(host: &dyn Host, target: &Target) -> Option<(Located, Pattern)> {
     let is_told = matches!(target.extent, Extent::File | Extent::Tree | Extent::Glob);
     let first = reach(host, target).into_iter().next();
     first.filter(|_| is_told).map(|reach| (reach.located, reach.paths))
 }
 
-/// Where a write goes: in its own repository, and in those around it.
+/// Resolves a write in its own repository, and in those around it.
 fn reach<'a>(host: &dyn Host, target: &'a Target) -> Vec<ResolvedTarget<'a>> {
     let located = match target.extent {
-        // What cannot be a path is written by nobody.
+        // Nobody can write to a text that is no path.
         Extent::Glob => match locate(host, Path::new("/"), &target.path.to_string_lossy()) {
             Ok((located, paths)) => return vec![ResolvedTarget { target, located, paths }],
             Err(_) => return Vec::new(),
@@ -261,7 +261,7 @@ fn reach<'a>(host: &dyn Host, target: &'a Target) -> Vec<ResolvedTarget<'a>> {
     reaches
 }
 
-/// The project whose paths these are; outside of any repository there is none.
+/// Finds the project of a located path; outside of any repository there is none.
 fn project_of(store: &dyn PresenceStore, located: &Located) -> Result<Option<ProjectId>, StoreError> {
     match &located.repository {
         None => Ok(None),
@@ -269,7 +269,7 @@ fn project_of(store: &dyn PresenceStore, located: &Located) -> Result<Option<Pro
     }
 }
 
-/// Who looks; one who is anonymous is nobody in particular.
+/// Returns the caller of a verb that only looks; [`Actor::Consort`] stands for an anonymous caller.
 fn caller_actor(caller: Caller) -> Actor {
     match caller {
         Caller::Agent(agent) => actor(Some(&agent)),
@@ -278,7 +278,7 @@ fn caller_actor(caller: Caller) -> Actor {
     }
 }
 
-/// The holds that stand, with those of their holders that are alive.
+/// Builds [`LiveHolds`] from stored holds: finds out which holders and contesters are alive.
 fn gather(
     host: &dyn Host,
     files: &dyn SideFiles,
@@ -302,12 +302,12 @@ fn gather(
     Ok(LiveHolds::of(all, agents, now))
 }
 
-/// Shows holds to the caller.
+/// The view of holds for one caller.
 struct Viewer<'a> {
     live: &'a LiveHolds,
     tx: &'a dyn Tx,
     me: &'a Actor,
-    /// What holders work on, asked once for each: one may hold hundreds.
+    /// The tasks of holders, each asked for once: one may hold hundreds.
     tasks: RefCell<BTreeMap<SessionId, Option<String>>>,
 }
 
@@ -322,7 +322,7 @@ impl<'a> Viewer<'a> {
             hold: hold.clone(),
             name: holder.map_or_else(|| "the person".into(), |agent| agent.name.to_string()),
             task: holder.map(|agent| self.task(&agent.session)).transpose()?.flatten(),
-            // Consort holds an override in the name of the person; who is anonymous is not Consort.
+            // Consort holds an override in the name of the person; an anonymous caller is not Consort.
             yours: match hold.strength {
                 Strength::Overridden => *self.me == Actor::Person,
                 Strength::Blocking | Strength::Advisory => hold.holder == *self.me,
@@ -340,7 +340,7 @@ impl<'a> Viewer<'a> {
     }
 }
 
-/// The caller, as decisions about holds know it.
+/// Describes the caller for the rules.
 fn asker(host: &dyn Host, me: Option<&Agent>) -> Asker {
     Asker {
         actor: actor(me),
@@ -351,14 +351,14 @@ fn asker(host: &dyn Host, me: Option<&Agent>) -> Asker {
     }
 }
 
-/// Whether the holder works in another worktree than that one. A worktree that was moved is not
-/// where it was noted, and so is none.
+/// Tells whether the holder works in another worktree than `worktree`. A worktree that was moved
+/// is not where it was noted, and does not count.
 fn is_elsewhere(host: &dyn Host, hold: &Hold, worktree: &Path) -> bool {
     let is_there = |its: &PathBuf| host.locate(its).worktree == *its;
     rules::is_elsewhere(hold, worktree) && hold.worktree.as_ref().is_some_and(is_there)
 }
 
-/// The project to tell of a change.
+/// Returns the project that a change is recorded for.
 fn concerned(wanted: &[ParsedResource], me: Option<&Agent>) -> Option<ProjectId> {
     let named = wanted.iter().find_map(|wanted| wanted.project.clone());
     named.or_else(|| me.map(|me| me.project.id.clone()))

@@ -24,12 +24,11 @@ use crate::side_files::SideFiles;
 use crate::text;
 
 impl App {
-    /// Agents in different worktrees of one repository that have written the
-    /// same files, or whose branches conflict. May start `git` for each pair:
-    /// not for hooks.
+    /// Finds agents in different worktrees of one repository that have written the same files, or
+    /// whose branches conflict. May start `git` for each pair: not for hooks.
     pub fn overlaps(&mut self, project: Option<&ProjectId>) -> Result<Vec<Overlap>, StoreError> {
         let (now, side_files) = (self.host.now(), self.engine.side_files());
-        // What an agent wrote outside of its worktree belongs to another one.
+        // A file that an agent wrote outside of its worktree belongs to another worktree.
         let mut files: BTreeMap<(SessionId, PathBuf), BTreeSet<String>> = BTreeMap::new();
         for touch in side_files.all_touched(now.minus(Timestamp::DAY)) {
             files.entry((touch.session, touch.worktree)).or_default().insert(touch.path);
@@ -44,7 +43,7 @@ impl App {
             files.get(&(agent.session.clone(), agent.location.worktree.clone())).unwrap_or(&none)
         };
         let mut overlaps = Vec::new();
-        // Several agents may share a worktree: its branches are compared once.
+        // Several agents may share a worktree: each pair of worktrees is compared once.
         let mut compared: BTreeMap<(&Path, &Path), Vec<String>> = BTreeMap::new();
         for (at, one) in agents.iter().enumerate() {
             for other in &agents[at + 1..] {
@@ -64,8 +63,8 @@ impl App {
         Ok(overlaps)
     }
 
-    /// A session has just written what others have written in other worktrees. They are told by
-    /// message; what to tell it comes back.
+    /// Tells both sides that a session has just written files which others have written in other
+    /// worktrees: the others by message, the session in the returned text.
     pub(super) fn tell_met(
         &mut self,
         session: &SessionId,
@@ -82,7 +81,7 @@ impl App {
         let mut overlaps: Vec<Overlap> = Vec::new();
         for touch in met {
             let (Some(me), Some(other)) = (find(session), find(&touch.session)) else { continue };
-            // What a session wrote outside of its worktree is not its branch's.
+            // A file that a session wrote outside of its worktree is not on its branch.
             if !presence::is_alive(&*self.host, &*side_files, other)
                 || other.project.id != me.project.id
                 || other.location.worktree == me.location.worktree
@@ -110,7 +109,7 @@ impl App {
         Ok((!told.is_empty()).then(|| told.join("\n")))
     }
 
-    /// Tells both of each pair, once of each file.
+    /// Tells both agents of each pair, once of each file; returns the number of messages.
     pub fn tell_overlaps(&mut self, overlaps: &[Overlap]) -> Result<usize, StoreError> {
         let (now, side_files) = (self.host.now(), self.engine.side_files());
         let mut told = 0;
@@ -134,13 +133,13 @@ impl App {
     }
 }
 
-/// What a session was told: that another one has edited that too.
+/// Makes the key of the notice that another session has edited this file too.
 fn edited(other: &SessionId, path: &str) -> String {
     format!("edited {other} {path}")
 }
 
-/// Who else wrote the same file in another worktree of its repository within a day, and not the
-/// same into it.
+/// Finds the others who wrote the same file, with other content, in another worktree of its
+/// repository within a day.
 pub(super) fn written_elsewhere(
     host: &dyn Host,
     side_files: &dyn SideFiles,

@@ -16,8 +16,8 @@ use crate::presence;
 use crate::presence::Caller;
 
 impl App {
-    /// Releases what is named, or of all that the caller holds. Taking away
-    /// what another holds takes a contest that went unanswered, or the person.
+    /// Releases the holds that are named, or all that the caller has. To take away another's hold
+    /// takes an unanswered contest, or the person.
     pub fn release(&mut self, request: &ReleaseRequest) -> Result<ReleaseOutcome, ClaimError> {
         let now = self.host.now();
         let (files, case) = (self.engine.side_files(), self.host.case());
@@ -49,7 +49,7 @@ impl App {
         let right = Right { force: request.force, confirmed };
         let decide = |live| rules::release(live, &asker, &wanted, request.strength, &right, case, now);
         let (released, changes) = match decide(&live) {
-            // Something of a like name may be meant: all of them are looked at.
+            // A similar name may be meant: all holds are searched for one.
             Err(ClaimError::NotHeld { nearest: None, .. }) => {
                 decide(&gather(&*self.host, &*files, &*tx, tx.all_holds()?, now)?)?
             }

@@ -1,4 +1,5 @@
-//! Reservations while their holder works on them, and when it has forgotten them.
+//! Claims verbs that extend reservations while their holder works on them, and remind it of
+//! forgotten ones.
 
 use super::Viewer;
 use super::gather;
@@ -16,12 +17,12 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence::SessionId;
 
-/// What its holder has not written for so long may be forgotten.
+/// Time after which a reservation that its holder has not written may be forgotten.
 const FORGOTTEN: i64 = Timestamp::HOUR;
 
 impl App {
-    /// A holder has written these files of what it holds for a time: that begins anew, once half
-    /// of it is over.
+    /// Extends the holds with a time limit whose files their holder has just written, once half
+    /// of the time is over.
     pub(super) fn renew(&mut self, session: &SessionId, paths: &[String]) -> Result<(), StoreError> {
         let (now, case, me) = (self.host.now(), self.host.case(), Actor::Agent(session.clone()));
         let is_written = |hold: &Hold| {
@@ -46,8 +47,8 @@ impl App {
         Self::conclude(&*self.host, tx, now, project, me, changes).map(drop)
     }
 
-    /// What a session has reserved and not written for long; said once, until it writes there
-    /// again.
+    /// Reminds a session of reservations that it has not written for long; once, until it writes
+    /// there again.
     pub fn forgotten(&mut self, session: &SessionId) -> Result<Option<String>, StoreError> {
         let (now, case, side_files) = (self.host.now(), self.host.case(), self.engine.side_files());
         if !side_files.is_holder(session) {

@@ -1,4 +1,4 @@
-//! Which files others have reserved, before a command and after it.
+//! Lists the files that others have reserved, before a command and after it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,13 +23,13 @@ use crate::side_files::escaped;
 use crate::side_files::unescaped;
 use crate::text;
 
-/// What is reserved may be large; beyond this many files it is not searched.
+/// Most reserved files that are searched for: a reserved directory may be large.
 const SEARCHED: usize = 2_000;
 
-/// What a list says that does not name all files.
+/// A line in a list that does not name all files.
 const INCOMPLETE: &str = "...";
 
-/// What is reserved where a command runs.
+/// The reservations where a command runs.
 pub(super) struct Surroundings {
     pub(super) project: Option<ProjectId>,
     pub(super) live: LiveHolds,
@@ -38,7 +38,7 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Nothing, where reservations are not enforced.
+    /// Gathers the reservations around `cwd`; `None` where reservations are not enforced.
     pub(super) fn of(
         host: &dyn Host,
         side_files: &dyn SideFiles,
@@ -56,8 +56,8 @@ impl Surroundings {
         Ok(Some(Self { project, live, worktree: here.worktree, worktrees: settings.worktrees }))
     }
 
-    /// Visits the reservations that others have here, each with a worktree it means and the
-    /// files there; and whether those are all.
+    /// Visits the reservations that others have here: each with a worktree that it applies to,
+    /// the reserved files there, and whether those are all.
     pub(super) fn each(
         &self,
         host: &dyn Host,
@@ -87,11 +87,11 @@ impl Surroundings {
         Ok(())
     }
 
-    /// Where its files are: in the worktree of its holder, and here too where that counts in
-    /// every worktree.
+    /// Lists the worktrees that a hold applies to: its holder's, and this one too where holds
+    /// count in every worktree.
     fn places(&self, host: &dyn Host, hold: &Hold) -> Vec<PathBuf> {
         let is_here = hold.machine.is_empty() || host.is_here(&hold.machine);
-        // One that was moved is not where it was noted.
+        // A worktree that was moved is not where it was noted.
         let own = hold.worktree.as_ref().filter(|own| is_here && host.locate(own).worktree == **own);
         match own {
             Some(own) if *own != self.worktree && self.worktrees == Enforcement::Block => {
@@ -110,7 +110,7 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Keeps a list of what is there now; by which name.
+    /// Keeps a list of the files that others have reserved now; returns its name.
     pub(super) fn keep(
         host: &dyn Host,
         side_files: &dyn SideFiles,
@@ -139,7 +139,7 @@ impl Listing {
         Ok(Some(name))
     }
 
-    /// The list of that name, if it is still there.
+    /// Reads the list with that name, if it is still there.
     pub(super) fn read(side_files: &dyn SideFiles, name: &str) -> Option<Self> {
         let text = String::from_utf8(side_files.kept(name)?).ok()?;
         let mut places: BTreeSet<PathBuf> =
@@ -148,12 +148,12 @@ impl Listing {
         Some(Self { places, is_complete })
     }
 
-    /// Whether a file that is there now was not.
+    /// Tells whether a file was surely not there when the list was made.
     pub(super) fn lacks(&self, place: &Path) -> bool {
         self.is_complete && !self.places.contains(place)
     }
 
-    /// What was there below a directory, relative to it.
+    /// Returns the listed files below a worktree, relative to it.
     pub(super) fn below<'a>(&'a self, worktree: &'a Path) -> impl Iterator<Item = &'a Path> {
         self.places.iter().filter_map(move |place| place.strip_prefix(worktree).ok())
     }

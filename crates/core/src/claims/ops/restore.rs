@@ -1,4 +1,4 @@
-//! Giving back what a holder wrote last.
+//! Claims verb `restore`: restores the content that a file's holder wrote last.
 
 use std::path::Path;
 
@@ -21,18 +21,19 @@ use crate::journal::Actor;
 use crate::presence;
 use crate::presence::CallerFacts;
 
-/// Whether to look only.
+/// The choice between a preview and restoring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restore {
     Look,
-    /// If the file is still the one that was looked at.
+    /// Restore, if the file is still the one that was looked at: `over` is its
+    /// [`RestoreOutcome::state`].
     Do {
         over: Option<u64>,
     },
 }
 
 impl App {
-    /// Gives a file back as its holder wrote it last. Its holder may ask for that, and the person.
+    /// Restores a file as its holder wrote it last. Only its holder and the person may ask for that.
     pub fn restore(
         &mut self,
         caller: &CallerFacts,
@@ -81,7 +82,7 @@ impl App {
         if over != outcome.state() {
             return Err(ClaimError::ChangedMeanwhile { path: located.path });
         }
-        // What is overwritten can be had again, as far as it may be kept.
+        // The content that is overwritten is kept too, as far as it may be kept.
         if let Some(present) = present.filter(|present| {
             present.bytes.len() as u64 <= keep::LONGEST && !rules::looks_secret(&located.path, &present.bytes)
         }) {

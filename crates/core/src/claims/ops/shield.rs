@@ -1,5 +1,5 @@
-//! While a command runs whose text does not tell what it writes: what is to be read-only
-//! for it, and what its agent is told when it met that.
+//! Claims verbs of the shield: the paths to make read-only for a command whose text does not tell
+//! what it writes, and the text for its agent when a write failed there.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,15 +36,15 @@ use crate::side_files::SideFiles;
 use crate::text;
 
 impl App {
-    /// Whether anyone holds any paths at all; says yes if in doubt. The shield asks this
+    /// Tells whether anyone holds any paths at all; says yes if in doubt. The shield asks this
     /// before anything else.
     pub fn is_anything_held(&self) -> bool {
         self.engine.side_files().is_anything_held()
     }
 
-    /// What is to be read-only while the caller runs a command from there that may
-    /// write anything. Nothing is, if it was begun to stay: nobody knows whose the paths
-    /// are when it ends.
+    /// Finds the paths to make read-only while the caller runs a command in `cwd` that may write
+    /// anything. None for a command in the background: nobody knows who will hold the paths
+    /// before it ends.
     pub fn shield(
         &mut self,
         caller: &CallerFacts,
@@ -62,13 +62,13 @@ impl App {
             return Ok(ShieldOutcome::default());
         }
         if outcome.is_too_many || !outcome.paths.is_empty() {
-            // What cannot be noted is a sentence less afterwards.
+            // Without this note, the agent is not told the reason of a failed write.
             let _ = side_files.add(&session, &Line::Shielded { at: now, is_too_many: outcome.is_too_many });
         }
         Ok(outcome)
     }
 
-    /// What would be read-only for a command of the caller's, without running one.
+    /// Finds the paths that would be read-only for a command of the caller, without running one.
     pub fn shield_now(
         &mut self,
         caller: &CallerFacts,
@@ -78,7 +78,7 @@ impl App {
         Ok(self.find_shielded(caller, cwd, environment)?.1)
     }
 
-    /// The caller, if it is an agent, and what is to be read-only for it.
+    /// Returns the caller, if it is an agent, and the paths to make read-only for it.
     fn find_shielded(
         &mut self,
         caller: &CallerFacts,
@@ -98,8 +98,8 @@ impl App {
         Ok((session, ShieldOutcome { paths, is_too_many }))
     }
 
-    /// Whether commands from there are to be rewritten so that they run behind the
-    /// shield. What is not published is not known in time, and no reason to.
+    /// Tells whether commands in `cwd` are to be rewritten so that they run behind the shield.
+    /// Says no where the settings are not published: the store would not answer in time.
     pub fn rewrites_commands(&self, cwd: &Path, environment: &dyn Fn(&str) -> Option<String>) -> bool {
         let side_files = self.engine.side_files();
         side_files.is_anything_held()
@@ -108,9 +108,9 @@ impl App {
                 .is_some_and(|published| settings_from(&published, environment).shield == ShieldMode::Rewrite)
     }
 
-    /// A command of a session is over that may have run behind the shield. If it did and
-    /// `is_met`, says who has what reserved here; if there was too much for a shield,
-    /// says that, once.
+    /// Explains the end of a command that may have run behind the shield. If it did and `is_met`,
+    /// says who has reserved what here; if there were too many reservations for a shield, says
+    /// that, once.
     pub fn end_shield(
         &mut self,
         session: &SessionId,
@@ -142,7 +142,7 @@ struct Reserved {
     what: Shielded,
 }
 
-/// What others have reserved in the worktree there, if the shield is wanted.
+/// Finds the reservations of others in the worktree of `cwd`, if the settings want the shield.
 fn reserved(
     host: &dyn Host,
     side_files: &dyn SideFiles,
@@ -168,7 +168,7 @@ fn reserved(
     Ok(Some((here.worktree, found)))
 }
 
-/// The paths that are there now.
+/// Lists the existing paths of reservations; stops soon after [`MOST_SHIELDED`].
 fn expand(host: &dyn Host, worktree: &Path, held: &[Reserved]) -> Vec<PathBuf> {
     let mut paths = BTreeSet::new();
     for Reserved { what, .. } in held {

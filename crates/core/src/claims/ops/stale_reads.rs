@@ -18,18 +18,18 @@ use crate::journal::Actor;
 use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 
-/// How many of the files a session has seen are looked after.
+/// Most files seen by a session that are checked for changes.
 const LOOKED_AFTER: usize = 32;
 
-/// So many of the files that a session has reserved are looked after.
+/// Most files of a reservation that are checked for changes.
 const SEARCHED: usize = 500;
 
-/// Clocks of file systems run a little behind.
+/// Milliseconds that the clock of a file system may run behind.
 const SLACK: i64 = 20;
 
 impl App {
-    /// Which files that a session has reserved, and may not have read, the person has saved: said
-    /// once.
+    /// Tells a session, once, which of its reserved files the person has saved, even if it has
+    /// not read them.
     pub fn saved_by_person(&mut self, session: &SessionId) -> Result<Option<String>, StoreError> {
         let (now, case, files) = (self.host.now(), self.host.case(), self.engine.side_files());
         if !files.is_holder(session) {
@@ -67,15 +67,15 @@ impl App {
         Ok((!saved.is_empty()).then(|| wording::saved(&saved, now)))
     }
 
-    /// A session has read a file.
+    /// Notes that a session has read a file.
     pub fn note_read(&mut self, session: &SessionId, path: &Path) -> Result<(), StoreError> {
         let sight = ReadStamp { path: path.to_owned(), at: self.host.now(), stamp: self.host.stamp(path) };
         self.engine.side_files().note_read(session, &[sight])
     }
 
-    /// Which of the files that a session has seen were changed by others since:
-    /// said once. What changed while its own command ran counts as its own
-    /// doing, unless another one has said that it wrote it.
+    /// Tells a session, once, which of the files that it has seen were changed by others since. A
+    /// change while its own command ran counts as its own, unless another session's tool has
+    /// reported the write.
     pub fn changed_since_seen(
         &mut self,
         session: &SessionId,
@@ -113,7 +113,7 @@ impl App {
         for (located, touch, stamp) in &strange {
             let by = match touch {
                 Some(touch) => tx.agent(&touch.session)?.map(|(agent, _)| agent.name.to_string()),
-                // By no agent's tool, and by no command of one.
+                // No agent's tool wrote it; if no agent's command ran either, the person did.
                 None => {
                     let is_persons = is_holder
                         && !held_by(&*self.host, &*files, session, located).is_empty()
@@ -127,12 +127,12 @@ impl App {
     }
 }
 
-/// What a session is told once of a state of a file.
+/// Makes the key of a notice about a state of a file, which is given once.
 fn what_changed(stamp: Stamp, path: &Path) -> String {
     format!("changed {} {} {}", stamp.changed, stamp.size, path.display())
 }
 
-/// Whether a file came to be in this state by no agent's tool and while no agent ran a command.
+/// Tells whether a file came into this state by no agent's tool and while no agent ran a command.
 fn is_outside(
     side_files: &dyn SideFiles,
     tx: &dyn Tx,
@@ -140,7 +140,7 @@ fn is_outside(
     stamp: Stamp,
 ) -> Result<bool, StoreError> {
     let changed = Timestamp(stamp.changed / 1_000_000);
-    // What is gone does not tell when it went.
+    // A file that is gone does not tell when it was removed.
     if changed.0 == 0 || side_files.touched(place).is_some_and(|touch| touch.at.plus(SLACK) >= changed) {
         return Ok(false);
     }

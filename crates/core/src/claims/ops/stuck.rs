@@ -1,5 +1,5 @@
-//! Claims verb that frees what stuck agents hold: those that have been idle for long and have
-//! not answered who asked for it.
+//! Claims verb that frees the holds of stuck agents: those that have been idle for long and have
+//! not answered a contest.
 
 use super::gather;
 use crate::App;
@@ -9,8 +9,8 @@ use crate::claims::rules;
 use crate::journal::Actor;
 
 impl App {
-    /// Frees what is held by agents that have been idle for long, and was contested for long
-    /// enough; both sides are told.
+    /// Frees the holds of agents that have been idle for long, once the deadline of a contest is
+    /// over; notifies both sides.
     pub fn free_stuck(&mut self) -> Result<Vec<Hold>, ClaimError> {
         let now = self.host.now();
         let files = self.engine.side_files();
@@ -19,7 +19,7 @@ impl App {
             let heard = hold.holder.session().and_then(|session| files.activity(session));
             is_contested && heard.is_some_and(|heard| heard.is_idle_for_long(now))
         };
-        // Most looks find nothing, and nobody is to wait for them.
+        // Most calls find nothing, and no writer is to wait for them.
         if !self.engine.read()?.all_holds()?.iter().any(is_due) {
             return Ok(Vec::new());
         }

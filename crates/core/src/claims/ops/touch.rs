@@ -20,9 +20,9 @@ use crate::presence;
 use crate::presence::SessionId;
 
 impl App {
-    /// A session has written files: they are its own for a while, and it has
-    /// seen them as they are now. Says where they really are, and who has written the same in
-    /// another worktree, once.
+    /// Notes that a session has written files: they are its own for a while, and it has seen them
+    /// as they are now. Returns their real paths, and once a text about others who have written
+    /// the same files in other worktrees.
     pub fn note_writes(
         &mut self,
         session: &SessionId,
@@ -52,19 +52,19 @@ impl App {
         }
         files.note_read(session, &read_stamps)?;
         for (project, worktree, path) in outdated {
-            // What is known of it says so; that it could not be marked is no failure of the write.
+            // Knowledge about the file is marked as stale; if that fails, the write has not failed.
             let _ = self.mark_stale(&project, &worktree, &[path], Actor::Agent(session.clone()));
         }
         if !timed.is_empty() {
             let _ = self.renew(session, &timed);
         }
-        // That they could not be told is no failure of the write either.
+        // If the others cannot be told, the write has not failed either.
         let told = self.tell_met(session, &met).unwrap_or_default();
         Ok(WroteOutcome { places, told })
     }
 
-    /// Before a session writes files: has another one, that lives, changed them
-    /// a short while ago and not committed them? Said once for each change.
+    /// Warns a session that is about to write files which another live session has changed a
+    /// short while ago and not committed; once for each change.
     pub fn recently_touched(
         &mut self,
         session: &SessionId,
@@ -90,7 +90,7 @@ impl App {
                 hook_settings(&*tx, &touch.worktree, environment)?.auto_claim_minutes * Timestamp::MINUTE;
             let Some((agent, None)) = tx.agent(&touch.session)? else { continue };
             let what = format!("touched {} {} {}", touch.session, touch.at.0 / lasts.max(1), touch.path);
-            // What starts `git` comes last.
+            // The check that starts `git` comes after the quick ones.
             if now.since(touch.at) < lasts
                 && !files.was_notified(session, &what)
                 && presence::is_alive(&*self.host, &*files, &agent)

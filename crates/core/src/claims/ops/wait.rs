@@ -1,4 +1,5 @@
-//! Waiting for what others hold, and noticing that it would be for ever.
+//! Claims verbs that note who waits for others' holds, and find circles of agents that would wait
+//! for ever.
 
 use super::speaker;
 use crate::App;
@@ -16,12 +17,13 @@ use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 use crate::text;
 
-/// Through so many that wait for each other a circle is looked for.
+/// Longest circle of waiting agents that is looked for.
 const LONGEST_CIRCLE: usize = 16;
 
 impl App {
-    /// The caller has waited since then for others to let go of these. It is an error if one of
-    /// those waits for it in turn, whom that is told too: nobody in a circle gets anything.
+    /// Notes that the caller has waited since then for others to release these holds. It is an
+    /// error if one of the holders waits for the caller in turn, and all others in the circle are
+    /// told: nobody in a circle gets anything.
     pub fn wait_for(
         &mut self,
         caller: &CallerFacts,
@@ -32,7 +34,7 @@ impl App {
         let tx = self.engine.read()?;
         let who = speaker(presence::who_calls(&*self.host, &*side_files, &*tx, caller)?);
         drop(tx);
-        // The person can take what it waits for; one that is not known holds nothing.
+        // The person can take what they wait for; an unknown caller holds nothing.
         let Ok(Some(me)) = who else { return Ok(()) };
         let theirs: Vec<&HoldView> = held.iter().filter(|seen| !seen.yours).collect();
         let holders = theirs.iter().filter_map(|seen| seen.hold.holder.session().cloned());
@@ -64,7 +66,7 @@ impl App {
         Err(ClaimError::Circle { name, wants })
     }
 
-    /// The caller waits no more.
+    /// Notes that the caller no longer waits.
     pub fn stop_waiting(&mut self, caller: &CallerFacts) -> Result<(), StoreError> {
         let side_files = self.engine.side_files();
         let tx = self.engine.read()?;
@@ -74,7 +76,8 @@ impl App {
         }
     }
 
-    /// Those through whom one that waits for these waits for itself.
+    /// Finds a circle: sessions that wait for each other, from one of these holders to one that
+    /// waits for `me`.
     fn circle(
         &self,
         side_files: &dyn SideFiles,
@@ -101,7 +104,7 @@ impl App {
     }
 }
 
-/// What one is told once while it waits.
+/// Makes the key of the notice of a circle, which is given once per wait.
 fn in_circle(session: &SessionId, since: Timestamp) -> String {
     format!("circle {session} {}", since.0)
 }

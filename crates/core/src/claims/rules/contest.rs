@@ -19,18 +19,18 @@ use crate::messages::Priority;
 use crate::presence::Agent;
 use crate::text;
 
-/// What is wanted, and why.
+/// The resource that is wanted, and why.
 pub(in crate::claims) struct Want<'a> {
     pub(in crate::claims) typed: &'a str,
-    /// All that it may mean.
+    /// All resources that the typed text may mean.
     pub(in crate::claims) meant: Vec<ParsedResource>,
     pub(in crate::claims) reason: Option<&'a str>,
-    /// How long the holder has to answer.
+    /// The time that the holder has to answer.
     pub(in crate::claims) seconds: i64,
 }
 
-/// The hold, contested; its holder is told. A second contest changes nothing: the first
-/// one's time runs.
+/// Contests a hold, and asks its holder to give it up. A second contest changes nothing: the
+/// deadline of the first stays.
 pub(in crate::claims) fn contest(
     live: &LiveHolds,
     asker: &Asker,
@@ -41,7 +41,7 @@ pub(in crate::claims) fn contest(
     let is_meant = |hold: &&Hold| {
         hold.strength != Strength::Overridden && want.meant.iter().any(|one| meets(hold, one, case))
     };
-    // Another's before one's own, the very thing before what merely overlaps.
+    // Others' holds before the asker's own, the exact resource before mere overlaps.
     let rank = |hold: &&Hold| (hold.holder == asker.actor, !want.meant.iter().any(|one| one.is_it(hold)));
     let Some(hold) = live.holds.iter().filter(is_meant).min_by_key(rank) else {
         return Err(ClaimError::NotHeld { resource: want.typed.to_owned(), nearest: None });

@@ -13,17 +13,17 @@ use crate::claims::Strength;
 use crate::journal::Change;
 use crate::text;
 
-/// On which terms something is to be held.
+/// The terms of a hold that is asked for.
 pub(in crate::claims) struct Terms {
     pub(in crate::claims) strength: Strength,
     pub(in crate::claims) mode: Mode,
     pub(in crate::claims) reason: Option<String>,
-    /// Milliseconds.
+    /// The duration in milliseconds.
     pub(in crate::claims) ttl: Option<i64>,
 }
 
-/// All that is asked for is held, or nothing: then the holds that are in the way. What
-/// the one who asks holds already is renewed.
+/// Grants all that is asked for, or nothing: then returns the holds that are in the way. Holds
+/// that the asker has already are renewed.
 pub(in crate::claims) fn hold(
     live: &LiveHolds,
     asker: &Asker,
@@ -57,8 +57,8 @@ pub(in crate::claims) fn hold(
     Ok((holds, changes))
 }
 
-/// A hold whose holder works on it, from now on for as long as it was asked for; nothing if more
-/// than half of that is left, or if it is over.
+/// Extends a hold whose holder works on it: from now on, by the duration that was asked for.
+/// `None` if more than half of that is left, or if the hold is over.
 pub(in crate::claims) fn renewed(hold: &Hold, now: Timestamp) -> Option<Hold> {
     let (ttl, until) = (hold.ttl?, hold.until?);
     let is_due = now < until && until.since(now) * 2 <= ttl;
@@ -66,7 +66,7 @@ pub(in crate::claims) fn renewed(hold: &Hold, now: Timestamp) -> Option<Hold> {
 }
 
 fn grant(asker: &Asker, one: &ParsedResource, former: Option<&Hold>, terms: &Terms, now: Timestamp) -> Hold {
-    // What is reserved is not weakened by claiming it as well.
+    // To claim a reserved resource does not weaken the reservation.
     let strength = match former {
         Some(Hold { strength: Strength::Blocking, .. }) => Strength::Blocking,
         _ => terms.strength,

@@ -18,7 +18,7 @@ use crate::presence::Agent;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 
-/// Holds that stand, those that are over, and whose they are.
+/// The holds in force, the holds that are over, and the agents behind them.
 pub(in crate::claims) struct LiveHolds {
     pub(in crate::claims) holds: Vec<Hold>,
     pub(in crate::claims) over: Vec<(Hold, Release)>,
@@ -27,7 +27,8 @@ pub(in crate::claims) struct LiveHolds {
 }
 
 impl LiveHolds {
-    /// A hold stands until its time is up or its holder is gone.
+    /// Splits holds into those in force and those that are over: their time is up, or their
+    /// holder is gone.
     pub(in crate::claims) fn of(all: Vec<Hold>, agents: BTreeMap<SessionId, Agent>, now: Timestamp) -> Self {
         let (mut holds, mut over) = (Vec::new(), Vec::new());
         for hold in all {
@@ -43,18 +44,17 @@ impl LiveHolds {
         Self { holds, over, agents }
     }
 
-    /// The agent, if it is one and is alive.
+    /// Finds the agent, if the actor is one and is alive.
     pub(in crate::claims) fn agent(&self, actor: &Actor) -> Option<&Agent> {
         self.agents.get(actor.session()?)
     }
 
-    /// What it takes to note that some holds are over.
+    /// Makes the changes that release the holds that are over.
     pub(super) fn notices(&self) -> Vec<Change> {
         self.over.iter().map(|(hold, why)| released(hold, *why)).collect()
     }
 
-    /// What it takes to tell those of these who are agents and alive, and not the one
-    /// who asks.
+    /// Makes the message to those of `whom` that are live agents and not the asker.
     pub(super) fn tell<'a>(
         &self,
         asker: &Asker,
@@ -74,10 +74,10 @@ impl LiveHolds {
     }
 }
 
-/// Who asks, and what others see of it.
+/// The caller that asks for a hold, as others see it.
 pub(in crate::claims) struct Asker {
     pub(in crate::claims) actor: Actor,
-    /// In words: `GoldFalcon (claude on feat/auth)`.
+    /// The asker in words: `GoldFalcon (claude on feat/auth)`.
     pub(in crate::claims) label: String,
     pub(in crate::claims) machine: String,
     pub(in crate::claims) worktree: Option<PathBuf>,

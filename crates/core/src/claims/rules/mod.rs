@@ -1,6 +1,5 @@
-//! Pure rules of claims: which holds conflict, and who is kept from writing. No store,
-//! no clock, no machine: a verb gathers its facts, one of these decides, and what it
-//! decided is recorded.
+//! Pure rules of claims: which holds conflict, and who is kept from writing. No store, no clock,
+//! no machine: a verb gathers the facts, a rule decides, and the verb records the decision.
 
 mod contest;
 mod hold;
@@ -47,31 +46,31 @@ use crate::claims::Strength;
 use crate::journal::Actor;
 use crate::project::ProjectId;
 
-/// The longest name of a resource.
+/// The longest name of a resource, in characters.
 pub(super) const LONGEST_NAME: usize = 200;
 
-/// What is asked for.
+/// A resource that was asked for, with its project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::claims) struct ParsedResource {
     pub(in crate::claims) project: Option<ProjectId>,
     pub(in crate::claims) resource: Resource,
-    /// Where paths were found.
+    /// The worktree that the paths are in.
     pub(in crate::claims) worktree: Option<PathBuf>,
 }
 
 impl ParsedResource {
-    /// Whether a hold is on the very same thing.
+    /// Tells whether a hold is on exactly this resource.
     pub(in crate::claims) fn is_it(&self, hold: &Hold) -> bool {
         hold.project == self.project && hold.resource == self.resource
     }
 }
 
-/// Whether its time is up.
+/// Tells whether the time of a hold is up.
 fn is_over(hold: &Hold, now: Timestamp) -> bool {
     hold.until.is_some_and(|until| until <= now)
 }
 
-/// What of the live holds is in the way of another one.
+/// Finds the live holds that are in the way of a new one.
 fn conflicts<'a>(
     live: &'a [Hold],
     wanted: &'a ParsedResource,
@@ -87,7 +86,7 @@ fn conflicts<'a>(
     })
 }
 
-/// Whether a hold is about what is meant.
+/// Tells whether a hold overlaps a resource.
 fn meets(hold: &Hold, wanted: &ParsedResource, case: Case) -> bool {
     hold.project == wanted.project
         && match (&hold.resource, &wanted.resource) {
@@ -97,9 +96,8 @@ fn meets(hold: &Hold, wanted: &ParsedResource, case: Case) -> bool {
         }
 }
 
-/// Whether a hold of this strength is in the way of others who write these
-/// paths. A reservation that is shared is in the way of those who have not joined it: see
-/// [`has_joined`].
+/// Tells whether a hold has this strength and is in the way of others who write these paths. A
+/// shared reservation is in the way of those who have not joined it: see [`has_joined`].
 pub(super) fn is_in_the_way(
     hold: &Hold,
     strength: Strength,
@@ -113,13 +111,12 @@ pub(super) fn is_in_the_way(
         && hold.resource.pattern().is_some_and(|pattern| pattern.overlaps(paths, case))
 }
 
-/// Whether its holder works in another worktree than that one.
+/// Tells whether the holder works in another worktree than `worktree`.
 pub(super) fn is_elsewhere(hold: &Hold, worktree: &Path) -> bool {
     hold.worktree.as_ref().is_some_and(|its| its != worktree)
 }
 
-/// Whether one shares what another has reserved: by a reservation of its own that meets
-/// it.
+/// Tells whether `me` shares a shared hold of another, by an overlapping reservation of its own.
 pub(super) fn has_joined(live: &[Hold], hold: &Hold, me: &Actor, case: Case) -> bool {
     let meets = |mine: &&Hold| match (mine.resource.pattern(), hold.resource.pattern()) {
         (Some(mine), Some(theirs)) => mine.overlaps(theirs, case),
@@ -131,9 +128,9 @@ pub(super) fn has_joined(live: &[Hold], hold: &Hold, me: &Actor, case: Case) -> 
     hold.mode == Mode::Shared && live.iter().filter(is_mine).any(|mine| meets(&mine))
 }
 
-/// Until when the person lets everyone write these paths in spite of a hold: by
-/// overriding all of the one or all of the other. To override one file of many lets
-/// nobody write the others.
+/// Returns until when the person lets everyone write these paths in spite of a hold: by an
+/// override of all these paths, or of the whole hold. An override of one file of many does not
+/// free the others.
 pub(super) fn overridden_until(live: &[Hold], hold: &Hold, paths: &Pattern, case: Case) -> Option<Timestamp> {
     let held = hold.resource.pattern()?;
     let covers = |one: &&Hold| {
@@ -144,7 +141,7 @@ pub(super) fn overridden_until(live: &[Hold], hold: &Hold, paths: &Pattern, case
     live.iter().filter(covers).filter_map(|one| one.until).max()
 }
 
-/// What the person lets everyone write of what these holds reserve.
+/// Finds the overrides by which the person lets everyone write paths that these holds reserve.
 pub(super) fn overrides_of(live: &[Hold], holds: &[Hold], case: Case) -> Vec<Hold> {
     let opens = |one: &Hold, hold: &Hold| {
         hold.strength == Strength::Blocking
@@ -158,7 +155,7 @@ pub(super) fn overrides_of(live: &[Hold], holds: &[Hold], case: Case) -> Vec<Hol
     overrides.filter(|one| holds.iter().any(|hold| opens(one, hold))).cloned().collect()
 }
 
-/// A name in its one spelling: without stray spaces.
+/// Brings a name to its one spelling: without stray spaces.
 pub(super) fn name(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

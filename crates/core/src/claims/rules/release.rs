@@ -18,23 +18,23 @@ use crate::journal::Change;
 use crate::presence::NotAllowed;
 use crate::text;
 
-/// Which holds are to be released.
+/// The holds to release.
 pub(in crate::claims) enum Wanted {
-    /// All that the one who asks holds.
+    /// All that the asker holds.
     Mine,
-    /// What was typed, and all that it may mean.
+    /// Typed texts, each with all the resources that it may mean.
     These(Vec<(String, Vec<ParsedResource>)>),
 }
 
-/// By what right another's hold may be taken away.
+/// The right by which another's hold may be taken away.
 pub(in crate::claims) struct Right {
     pub(in crate::claims) force: bool,
-    /// Whether the person has said so in a way that an agent cannot.
+    /// Whether the person has confirmed it in a way that an agent cannot.
     pub(in crate::claims) confirmed: Result<(), NotAllowed>,
 }
 
-/// What is released: what is over already is, too. Taking away what another holds takes a
-/// contest that went unanswered, or the person.
+/// Releases holds, and those that are over already. To take away another's hold takes an
+/// unanswered contest, or the person.
 pub(in crate::claims) fn release(
     live: &LiveHolds,
     asker: &Asker,
@@ -77,7 +77,7 @@ pub(in crate::claims) fn release(
     }
     let mut changes = live.notices();
     changes.extend(gone.iter().map(|(hold, why)| released(hold, *why)));
-    // Whose it was, and who asked for it.
+    // Notifies the former holders, and the agents that contested the holds.
     let whom = gone.iter().flat_map(|(hold, _)| {
         [Some(&hold.holder), hold.contest.as_ref().map(|contest| &contest.by)].into_iter().flatten()
     });
@@ -106,14 +106,13 @@ fn not_held(
     ClaimError::NotHeld { resource: typed.to_owned(), nearest: near.or_else(alike) }
 }
 
-/// Whether what another holds may be taken away now. The person needs no contest, but
-/// says so twice.
+/// Checks whether another's hold may be taken away now. The person needs no contest, but has to confirm.
 fn may_take(hold: &Hold, right: &Right, is_person: bool, now: Timestamp) -> Result<(), ClaimError> {
     let (resource, holder) = (hold.resource.shown(), hold.label.clone());
     let is_due = hold.contest.as_ref().is_some_and(|contest| now >= contest.until);
     match &hold.contest {
         _ if !right.force => Err(ClaimError::NotYours { resource, holder }),
-        // To end an override gives protection back.
+        // To end an override restores protection, so it needs no confirmation.
         _ if is_person && hold.strength == Strength::Overridden => Ok(()),
         _ if is_person && is_due => Ok(()),
         _ if is_person => Ok(right.confirmed.clone()?),

@@ -1,6 +1,6 @@
-//! What is never copied: a file that looks like it holds a secret.
+//! Recognises files that look like they hold a secret: they are never copied.
 
-/// Names, in lower case.
+/// Names of files with secrets, in lower case.
 const NAMES: [&str; 14] = [
     ".env",
     ".envrc",
@@ -18,12 +18,12 @@ const NAMES: [&str; 14] = [
     "master.key",
 ];
 
-/// Beginnings and endings of names.
+/// Beginnings and endings of such names.
 const BEGINNINGS: [&str; 4] = [".env.", "credentials.", "secret", "service-account"];
 const ENDINGS: [&str; 10] =
     [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".age", ".tfvars"];
 
-/// What keys and tokens begin with, wherever they are; each is followed by more of the kind.
+/// Beginnings of keys and tokens, anywhere in a file; at least [`REST`] characters follow.
 const TOKENS: [&[u8]; 12] = [
     b"AKIA",
     b"ghp_",
@@ -39,10 +39,10 @@ const TOKENS: [&[u8]; 12] = [
     b"npm_",
 ];
 
-/// How much follows the beginning of a token at least.
+/// Fewest characters that follow the beginning of a token.
 const REST: usize = 16;
 
-/// Whether a file looks like one that holds a secret, by its name or by what is in it.
+/// Tells whether a file looks like it holds a secret, by its name or its content.
 pub(in crate::claims) fn looks_secret(path: &str, content: &[u8]) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let has_name = NAMES.contains(&name.as_str())

@@ -1,4 +1,4 @@
-//! What of a reservation is to be read-only for others.
+//! Pure rules of claims: which paths of a reservation the shield makes read-only for others.
 
 use super::has_joined;
 use super::overridden_until;
@@ -9,21 +9,20 @@ use crate::claims::Strength;
 use crate::journal::Actor;
 use crate::project::ProjectId;
 
-/// More paths than this are not mounted one by one.
+/// Most paths that the shield mounts one by one; of more, it mounts none.
 pub(in crate::claims) const MOST_SHIELDED: usize = 1_000;
 
-/// What is to be read-only, in a worktree.
+/// The paths to make read-only, in a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::claims) enum Shielded {
-    /// That file, or that directory with all that is below.
+    /// A file, or a directory with everything below it.
     Whole(String),
-    /// The files that are there now and match, but for those that the person lets
-    /// everyone write.
+    /// The existing files that match `pattern`, but for those that the person lets everyone write.
     Matching { pattern: Pattern, except: Vec<Pattern> },
 }
 
-/// What of a hold is to be read-only for a caller in that project; nothing of one's own,
-/// of claims, and of what one shares or was let write.
+/// Returns the paths of a hold to make read-only for a caller in that project; `None` for the
+/// caller's own holds, for claims, and for holds that the caller shares or that are overridden.
 pub(in crate::claims) fn shielded(
     live: &[Hold],
     hold: &Hold,
@@ -50,7 +49,7 @@ pub(in crate::claims) fn shielded(
     })
 }
 
-/// Whether a file that is there is among those that match.
+/// Tells whether an existing file is among those to make read-only.
 pub(in crate::claims) fn is_shielded(pattern: &Pattern, except: &[Pattern], file: &str, case: Case) -> bool {
     let file = Pattern::file(file);
     pattern.overlaps(&file, case) && !except.iter().any(|one| one.overlaps(&file, case))
@@ -121,7 +120,7 @@ mod tests {
         let mut elsewhere = of(&a, Strength::Blocking, Mode::Exclusive);
         elsewhere.project = Some("q".into());
         assert!(decide(&[elsewhere]).is_none());
-        // Shared: in the way of those who have not joined it.
+        // A shared reservation is in the way of those who have not joined it.
         let shared = of(&a, Strength::Blocking, Mode::Shared);
         assert!(decide(std::slice::from_ref(&shared)).is_some());
         assert!(decide(&[shared, of(&me, Strength::Blocking, Mode::Shared)]).is_none());

@@ -1,4 +1,4 @@
-//! Pure rules of claims: what is freed that a stuck agent holds, and who is told.
+//! Pure rules of claims: frees the holds of stuck agents, and notifies both sides.
 
 use super::LiveHolds;
 use super::released;
@@ -10,7 +10,7 @@ use crate::messages::MessageType;
 use crate::messages::Priority;
 use crate::presence::Agent;
 
-/// Frees all of these; the holder of each and who asked for it are told.
+/// Frees all of these holds; notifies the holder of each and the agent that contested it.
 pub(in crate::claims) fn free_stuck(live: &LiveHolds) -> Vec<Change> {
     let mut changes = live.notices();
     for hold in &live.holds {

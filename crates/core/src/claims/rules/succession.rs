@@ -1,4 +1,5 @@
-//! What becomes of an agent's holds when it leaves, has a successor or is renamed.
+//! Pure rules of claims: releases, hands over or renames an agent's holds when it leaves, has a
+//! successor or is renamed.
 
 use crate::claims::ClaimChange;
 use crate::claims::Contest;
@@ -9,12 +10,12 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence::SessionId;
 
-/// The holder is gone.
+/// Releases the holds of a holder that is gone.
 pub(crate) fn freed(holds: &[Hold]) -> Vec<Change> {
     holds.iter().map(|hold| released(hold, Release::HolderGone)).collect()
 }
 
-/// Another session holds them from now on.
+/// Hands holds over to another session.
 pub(crate) fn taken_over(holds: Vec<Hold>, by: &SessionId, label: &str) -> Vec<Change> {
     let over = |hold: Hold| {
         let gone = released(&hold, Release::TakenOver);
@@ -24,7 +25,7 @@ pub(crate) fn taken_over(holds: Vec<Hold>, by: &SessionId, label: &str) -> Vec<C
     holds.into_iter().flat_map(over).collect()
 }
 
-/// Of all holds, those that an agent holds or contests are known by its new name.
+/// Writes an agent's new name into those of all holds that it holds or contests.
 pub(crate) fn relabelled(holds: Vec<Hold>, agent: &SessionId, label: &str) -> Vec<Change> {
     let (me, label) = (Actor::Agent(agent.clone()), label.to_owned());
     let anew = |hold: Hold| match &hold.contest {

@@ -1,5 +1,5 @@
-//! Property tests of the claims rules: whatever is asked in whatever order, no two
-//! agents hold the same exclusively.
+//! Property tests of the claims rules: whatever is asked in whatever order, no two agents hold
+//! the same resource exclusively.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ fn verb() -> impl Strategy<Value = Verb> {
     ]
 }
 
-/// Zero is the person.
+/// Makes an asker; zero is the person.
 fn asker(who: u8) -> Asker {
     let actor = if who == 0 { Actor::Person } else { Actor::Agent(session(who)) };
     let name = format!("a{who}");
@@ -80,7 +80,7 @@ fn resource(what: usize) -> ParsedResource {
     ParsedResource { project: Some("p".into()), resource: Resource::Paths(pattern), worktree: None }
 }
 
-/// A store that does what changes say, and no more.
+/// A store that applies changes, and does no more.
 struct World {
     holds: Vec<Hold>,
     here: Vec<u8>,
@@ -146,7 +146,7 @@ impl World {
                     None => Wanted::Mine,
                     Some(what) => Wanted::These(vec![(PATHS[*what].into(), vec![resource(*what)])]),
                 };
-                // The person has typed no word: it takes what is contested only.
+                // The person has not confirmed: only contested holds can be taken.
                 let right = Right { force: *force, confirmed: Err(NotAllowed::NotConfirmed) };
                 let asker = asker(*who);
                 let contested: Vec<HoldKey> = live
@@ -210,7 +210,7 @@ proptest! {
         }
     }
 
-    /// Two who decided on the same facts are put in order: the second decides again.
+    /// Two verbs that decided on the same facts are put in order: the second decides again.
     #[test]
     fn who_comes_second_decides_again_and_is_refused_or_harmless(
         before in proptest::collection::vec(verb(), 0..10),

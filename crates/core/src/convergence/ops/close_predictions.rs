@@ -1,5 +1,5 @@
-//! Convergence verb for a session that ends: settles the predictions about it, and
-//! learns from its prompts which topics belong together.
+//! Closes the predictions about a session that leaves, and learns from its prompts which topics belong
+//! together.
 
 use super::settle::settle;
 use crate::Timestamp;
@@ -15,7 +15,8 @@ use crate::presence::Agent;
 use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 
-/// What becomes of predictions about those who leave, and what their prompts teach.
+/// Returns the changes when agents leave: outcomes of the predictions about them, and domains learned from
+/// their prompts.
 pub(crate) fn close_predictions(
     files: &dyn SideFiles,
     tx: &dyn Tx,
@@ -36,7 +37,7 @@ pub(crate) fn close_predictions(
         }
         let configured = model::configured_domains(&published, &|_| None);
         let domains = model::domains(&configured, &assigned, &[], now);
-        // What it did before it came back has taught already.
+        // Prompts from before the session came back were already learned from.
         let new = trail.steps.iter().position(|step| step.at >= agent.joined_at).unwrap_or(trail.steps.len());
         let mut learned = learn(&trail.steps[new..], &domains, &known, now);
         learned.retain(|one| !assigned.iter().any(|(topic, _)| *topic == one.topic));

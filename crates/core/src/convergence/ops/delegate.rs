@@ -13,8 +13,8 @@ use crate::presence::SessionId;
 use crate::project::ProjectId;
 
 impl App {
-    /// The agents of a project, best placed first, and why. Nobody is asked to
-    /// do its own task.
+    /// Ranks the agents of a project by suitability for a task, best first, with reasons. The caller is left
+    /// out.
     pub fn delegation_candidates(
         &mut self,
         task: &str,

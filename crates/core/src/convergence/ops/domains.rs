@@ -16,7 +16,7 @@ use crate::journal::Actor;
 use crate::journal::Change;
 
 impl App {
-    /// Every topic that has a domain, by domain.
+    /// Lists every topic that has a domain, sorted by domain.
     pub fn domains(&mut self, worktree: &Path) -> Result<Vec<DomainView>, StoreError> {
         let now = self.host.now();
         let tx = self.engine.read()?;
@@ -43,7 +43,7 @@ impl App {
         Ok(seen)
     }
 
-    /// Puts topics into a domain, or into none.
+    /// Assigns topics to a domain, or to none.
     pub fn assign_domain(
         &mut self,
         topics: &[String],

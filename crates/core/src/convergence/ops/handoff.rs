@@ -27,18 +27,18 @@ use crate::tasks::TaskChange;
 use crate::tasks::TaskRequest;
 use crate::text;
 
-/// How many entries are searched for what an agent that is gone has released.
+/// Number of journal entries that are searched for holds and tasks that were freed when an agent left.
 const LOOKED_BACK: usize = 1_000;
 
-/// How many messages are handed on.
+/// Most sent messages that a handoff includes.
 const LETTERS: usize = 10;
 
 impl App {
-    /// What an agent of that name leaves to do, here or gone.
+    /// Gathers the handoff of the agent of that name, present or gone.
     pub fn handoff(&mut self, name: &str) -> Result<Handoff, PresenceError> {
         let found = match self.find_agent(name) {
             Ok(agent) => agent,
-            // The last of that name.
+            // The last gone agent of that name.
             Err(unknown) => {
                 let gone = self.engine.read()?.gone_by_name(name)?;
                 gone.into_iter().next_back().ok_or(unknown)?
@@ -47,7 +47,7 @@ impl App {
         Ok(self.gather(found)?)
     }
 
-    /// The same of everyone here in a project.
+    /// Gathers the handoffs of all live agents of a project.
     pub fn handoffs(&mut self, project: &ProjectId) -> Result<Vec<Handoff>, ConvergenceError> {
         let files = self.engine.side_files();
         let mut agents = self.engine.read()?.present()?;
@@ -64,13 +64,13 @@ impl App {
         let me = Actor::Agent(agent.session.clone());
         let steps = files.last_trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
         let changes = self.host.changes(&agent.location.worktree);
-        // A spec that cannot be read any more hides nothing else.
+        // An unreadable spec must not hide the rest.
         let spec = agent.location.spec_file.clone().map(|file| self.tasks(&TaskRequest::of_spec(file)));
         let mut open_tasks = spec.and_then(Result::ok).map(|outcome| outcome.tasks).unwrap_or_default();
         open_tasks.retain(|task| !tasks::is_done(task));
         let tx = self.engine.read()?;
         let (task, mut unread) = (tx.task_of(&agent.session)?, tx.unread(&me)?);
-        // What Consort had to say was meant for that session.
+        // Messages of Consort were meant for that session only.
         unread.retain(|letter| letter.message.sent.from.who != Actor::Consort);
         let mut holds = tx.holds(Some(&agent.project.id))?;
         holds.retain(|hold| hold.holder == me && hold.strength != Strength::Overridden);
@@ -132,7 +132,7 @@ impl App {
     }
 }
 
-/// The holds and tasks that were freed when an agent left, from the journal.
+/// Finds in the journal the holds and tasks that were freed when an agent left.
 fn let_go_of(tx: &dyn Tx, who: &Actor) -> Result<Vec<String>, StoreError> {
     let request = TailRequest { limit: LOOKED_BACK, ..TailRequest::default() };
     let changes = tx.entries(&request)?.into_iter().flat_map(|entry| entry.changes);
@@ -149,7 +149,7 @@ fn let_go_of(tx: &dyn Tx, who: &Actor) -> Result<Vec<String>, StoreError> {
     Ok(changes.filter_map(one).collect())
 }
 
-/// The paths of visits, last first, each once.
+/// Returns the paths of visits, last first, each once.
 fn paths(steps: &[Step], pick: fn(&Step) -> &Vec<Visit>) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for visit in steps.iter().rev().flat_map(|step| pick(step).iter().rev()) {

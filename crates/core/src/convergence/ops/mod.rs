@@ -1,4 +1,4 @@
-//! The verbs of the convergence room, one file each, and what they share.
+//! The verbs of the convergence room, one file each, and the settings that they share.
 
 mod close_predictions;
 mod delegate;
@@ -26,10 +26,10 @@ use crate::convergence::model;
 use crate::convergence::topics::words_of;
 use crate::host::Host;
 
-/// Where a project keeps its settings.
+/// Path of a project's settings file.
 const PROJECT_FILE: &str = ".consort/config.toml";
 
-/// What applies to a session in that worktree, without asking the store.
+/// The settings, threshold and domains that apply to a session in a worktree.
 struct View {
     settings: HookSettings,
     threshold: f64,
@@ -39,8 +39,8 @@ struct View {
 }
 
 impl App {
-    /// What is published for who works in that worktree; from the store, where
-    /// what is published is older. Without either, nothing is known.
+    /// Returns the published data for agents in that worktree, or reads it from the store if the published
+    /// data is out of date. If neither can be read, returns an empty note.
     fn radar_note(&mut self, worktree: &Path) -> RadarNote {
         let published = self.engine.side_files().radar(worktree);
         published.unwrap_or_else(|| {
@@ -58,14 +58,14 @@ impl View {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
         let mut settings = settings_from(&note.settings, environment);
-        // What a project's file says may not be known here yet: a new worktree
-        // brings one that no command has seen. Then no prompt is kept.
+        // The project's settings file may not be published yet: a new worktree brings a file that no command
+        // has read. Then no prompt is kept.
         let is_unknown =
             || !note.is_published_here && host.stamp(&worktree.join(PROJECT_FILE)) != Stamp::default();
         settings.store_prompts &= note.threshold.is_some() && !is_unknown();
         let configured = model::configured_domains(&note.settings, environment);
         let domains = model::domains(&configured, &note.assigned, &note.learned, host.now());
-        // Who this is, and where, says nothing about the work.
+        // The names of the user and the machine say nothing about the work.
         let who = ["USER", "LOGNAME", "HOME"].into_iter().filter_map(environment);
         let home = who.map(|value| value.rsplit('/').next().unwrap_or_default().to_owned());
         let extra = model::configured("convergence.noise", &note.settings, environment);

@@ -1,5 +1,5 @@
-//! Convergence verbs for each prompt and each file that a tool visits: they extend the
-//! session's trail, and look for agents on the same way.
+//! Convergence verbs for each prompt and each visited file: they extend the session's trail, and look for
+//! agents that it may collide with.
 
 use std::path::Path;
 
@@ -19,15 +19,15 @@ use crate::engine::StoreError;
 use crate::presence::SessionId;
 use crate::text;
 
-/// How much of a prompt is kept, where prompts may be.
+/// Most characters of a prompt that are kept, if prompts may be kept.
 const EXCERPT: usize = 200;
 
-/// With how many others a session is said to meet at once.
+/// Most new predictions about a session at once.
 const MOST_AT_ONCE: usize = 3;
 
 impl App {
-    /// A session was prompted. What there is to say to it, if it now heads for
-    /// where another is; that one hears of it by a message.
+    /// Adds a prompt to a session's trail. Returns lines for the session about agents that it may now collide
+    /// with; those agents are told by a message.
     pub fn note_prompt(
         &mut self,
         session: &SessionId,
@@ -52,7 +52,7 @@ impl App {
         });
         let extra = trail.steps.len().saturating_sub(WINDOW);
         trail.steps.drain(..extra);
-        // First everyone's words, then the trails of those that have to do with us.
+        // First compare the topics of all sessions, then read the trails of those that are near.
         let scoring_context = view.scoring_context(now);
         let mine = TrailProfile::at_a_glance(&TopicSummary::of(&trail), &scoring_context);
         let interests = mine.interests(&scoring_context);
@@ -76,17 +76,17 @@ impl App {
         let others: Vec<Trail> = near.iter().filter_map(|other| files.trail(other)).collect();
         for (former, topics) in inherited {
             if let Some(former) = files.trail(&former) {
-                // A hint; what else there is to see does not hang on it.
+                // A failure is ignored: this is only a hint, and the rest does not depend on it.
                 let _ = self.propagate(&former, session, &topics);
             }
         }
         self.compare(&view, &trail, &others, false, now)
     }
 
-    /// A tool of a session has read the file that is really there, or written
-    /// it: a session that works on it, or has read it, may be in for a surprise.
-    /// What there is to say to the session, unless it `is_elsewhere`: then that
-    /// is a message too.
+    /// Adds to a session's trail that a tool has read or written a file (by its real path), and compares the
+    /// session with the last writer of a file that it read, or the last reader of a file that it wrote.
+    /// Returns lines for the session about a possible collision; if it `is_elsewhere`, it is told by a
+    /// message instead.
     pub fn note_visit(
         &mut self,
         session: &SessionId,
@@ -119,8 +119,7 @@ impl App {
         self.compare(&view, &trail, &[other], is_elsewhere, now)
     }
 
-    /// Compares a session with others; only where something is new is the store
-    /// asked.
+    /// Compares a session with others; opens the store only if there is something new.
     fn compare(
         &mut self,
         view: &View,
@@ -145,8 +144,7 @@ impl App {
         });
         found.sort_by(|one, other| other.signal.confidence.total_cmp(&one.signal.confidence));
         found.truncate(MOST_AT_ONCE);
-        // What came of earlier predictions can be told from the trails, but for
-        // what the two may have agreed on.
+        // The trails show whether earlier predictions may have ended, except by an understanding of the two.
         let may_end = view.note.predictions.iter().filter(|note| note.ended.is_none()).any(|note| {
             let other = others.iter().find(|other| rules::pair(me, &other.session) == note.pair);
             other.is_some_and(|other| rules::may_end(note, [trail, other], now))
@@ -158,8 +156,7 @@ impl App {
         self.foresee(found, (!is_elsewhere).then_some(me), project, now)
     }
 
-    /// The trail of a session that is here. One that joined before there were
-    /// trails gets one now.
+    /// Returns the trail of a present session. A session that joined before there were trails gets one now.
     fn own_trail(&mut self, session: &SessionId) -> Result<Option<Trail>, StoreError> {
         let files = self.engine.side_files();
         if let Some(trail) = files.trail(session) {

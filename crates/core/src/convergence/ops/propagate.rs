@@ -1,5 +1,4 @@
-//! Convergence verb that tells two agents of each other when one has finished what the
-//! other begins.
+//! Convergence verb that tells two agents of each other when one has finished what the other begins.
 
 use super::View;
 use crate::App;
@@ -18,8 +17,8 @@ use crate::presence::Agent;
 use crate::presence::SessionId;
 
 impl App {
-    /// A session has finished something: a session of its project that now turns to
-    /// what that was about should know.
+    /// Handles the end of a piece of work: finds sessions of the project that now turn to its topics, and
+    /// tells both sides.
     pub(crate) fn finished(&mut self, session: &SessionId, what: &str) -> Result<(), StoreError> {
         let side_files = self.engine.side_files();
         let Some(mine) = side_files.trail(session) else { return Ok(()) };
@@ -46,7 +45,7 @@ impl App {
         heirs.iter().try_for_each(|(heir, shared)| self.propagate(&mine, heir, shared))
     }
 
-    /// Tells both, once of the same, and each at most once an hour.
+    /// Tells two sessions of each other: once for each pair, and each session at most once an hour.
     pub(super) fn propagate(
         &mut self,
         former: &Trail,
@@ -59,7 +58,7 @@ impl App {
         let has_heard = |(me, other): &(&SessionId, &SessionId)| {
             side_files.was_notified(me, &hour) || side_files.was_notified(me, &format!("pollination {other}"))
         };
-        // First without the store, which every prompt would open; then for certain.
+        // Check first without the store, which every prompt would open otherwise; then again under the lock.
         if sessions.iter().any(has_heard) {
             return Ok(());
         }

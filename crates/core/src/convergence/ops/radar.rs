@@ -1,5 +1,4 @@
-//! Convergence verbs that only read: who works near whom, current predictions and past
-//! ones.
+//! Convergence verbs behind `radar`: compare all agents of a project, list current and past predictions.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +26,7 @@ use crate::presence::SessionId;
 use crate::project::ProjectId;
 
 impl App {
-    /// How near the agents of a project are to each other. What is foreseen and
-    /// was not before is recorded, and what came of earlier predictions settled.
+    /// Compares all agents of a project with each other. Records new predictions, and settles earlier ones.
     pub fn radar(
         &mut self,
         project: &ProjectId,
@@ -72,7 +70,7 @@ impl App {
             .collect();
         let is_any_open = view.note.predictions.iter().any(|note| note.ended.is_none());
         if view.settings.convergence && (!news.is_empty() || is_any_open) {
-            // A look must not fail because the store is read-only or busy.
+            // The radar must not fail because the store is read-only or busy.
             let _ = self.foresee(news, None, project, now);
         }
         let tx = self.engine.read()?;
@@ -107,13 +105,13 @@ impl App {
         Ok(RadarOutcome { at: now, tally: tx.tally()?, agents, pairs })
     }
 
-    /// Predictions that have ended, newest first, and how all have come out.
+    /// Returns the predictions that have ended, newest first, and the counts of all outcomes.
     pub fn past_predictions(&mut self) -> Result<(Vec<Prediction>, Counters), StoreError> {
         let tx = self.engine.read()?;
         Ok((tx.past_predictions()?, tx.tally()?))
     }
 
-    /// The prediction of that number in a project.
+    /// Finds the prediction with that number in a project.
     pub fn prediction(
         &mut self,
         number: Number,
@@ -124,8 +122,8 @@ impl App {
         found.pop().ok_or(ConvergenceError::NoSuchPrediction { number })
     }
 
-    /// What is foreseen for a session, the surest first: for one whose context
-    /// begins anew.
+    /// Words the open predictions about a session, the surest first, for a session whose context starts
+    /// afresh.
     pub fn predictions_for(&mut self, session: &SessionId) -> Result<Vec<String>, StoreError> {
         let mut active = self.engine.read()?.active_predictions()?;
         active.retain(|prediction| prediction.concerns(session));
@@ -133,12 +131,12 @@ impl App {
         Ok(active.iter().map(|prediction| crate::convergence::wording::line(prediction, session)).collect())
     }
 
-    /// Where a session has been: its last prompts, and the files that it read and wrote.
+    /// Returns a session's last prompts, and the files that it read and wrote.
     pub fn trail_of(&self, session: &SessionId) -> Option<Trail> {
         self.engine.side_files().last_trail(session)
     }
 
-    /// What each session of a project is about, in a few words.
+    /// Returns the main topics of each session of a project.
     pub fn topics_in(&mut self, project: &ProjectId) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
         self.engine.side_files().each_topic_summary(project, &mut |glance| {

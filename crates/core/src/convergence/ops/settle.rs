@@ -1,5 +1,4 @@
-//! Records new predictions of collisions, and settles open ones by what has happened
-//! since.
+//! Records new predictions of collisions, and settles open ones by what has happened since.
 
 use std::collections::BTreeMap;
 
@@ -36,12 +35,12 @@ use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 
-/// How many messages between two are looked through.
+/// Number of messages between two agents that are searched for an understanding.
 const LETTERS: usize = 20;
 
 impl App {
-    /// Settles what has come of earlier predictions of a project, and records what is
-    /// foreseen now. Both hear of it by a message; but `me` is told here.
+    /// Settles earlier predictions of a project, and records new ones. Both agents of a new prediction are
+    /// told by a message, except that the lines for `me` are returned.
     pub(super) fn foresee(
         &mut self,
         found: Vec<Sighting>,
@@ -85,15 +84,14 @@ impl App {
     }
 }
 
-/// Whether an agent wants to hear of what is foreseen.
+/// Tells whether an agent's settings let it be told of predictions.
 fn listens(tx: &dyn Tx, agent: &Agent) -> Result<bool, StoreError> {
     let settings = hook_settings(tx, &agent.location.worktree, &|_| None)?;
     Ok(settings.convergence && settings.context != ContextMode::None)
 }
 
-/// Which predictions are over, and the changes that say so. Those who are `leaving` are
-/// as good as gone. What either of two was to hear of one that is over, and has not,
-/// it need not hear.
+/// Returns the predictions that have ended, and the changes that record it. Sessions in `leaving` count as
+/// gone. Unread remarks about a prediction that has ended are taken back.
 pub(super) fn settle(
     side_files: &dyn SideFiles,
     tx: &dyn Tx,
@@ -141,8 +139,8 @@ fn since(
     Ok(since)
 }
 
-/// How the two have come to an understanding after the prediction: by a message
-/// that is about it, or because one has claimed what it is about.
+/// Finds out whether the two came to an understanding after the prediction: by a message about it, or because
+/// one of them has claimed or contested its subject.
 fn understanding(tx: &dyn Tx, prediction: &Prediction) -> Result<Option<(Timestamp, String)>, StoreError> {
     let signal = &prediction.signal;
     let is_about = |text: &str| {

@@ -1,4 +1,5 @@
-//! Dispatch verb that asks for a run: it passes the gates and is recorded, or its refusal is.
+//! Dispatch verb that asks for a run: the gates are checked, and the run or its refusal is
+//! recorded.
 
 use std::path::PathBuf;
 
@@ -38,7 +39,7 @@ use crate::tasks::TaskKey;
 use crate::tasks::TaskRequest;
 use crate::text;
 
-/// A run that is wanted.
+/// A request for a run.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
     pub caller: CallerFacts,
@@ -47,7 +48,7 @@ pub struct RunRequest {
     pub role: String,
     pub cli: String,
     pub model: Option<String>,
-    /// How good its model has to be, and how good the one is that is named, if that is known.
+    /// The tier that the model must have, and the tier of the model that is named, if it is known.
     pub tier: (Tier, Option<Tier>),
     pub safety: Safety,
     pub name: AgentName,
@@ -57,19 +58,20 @@ pub struct RunRequest {
     pub prompt_hash: String,
     pub batch: Option<String>,
     pub follows: Option<ChangeId>,
-    /// The task of a spec that it takes: its id and its spec are named.
+    /// The task of a spec that the run takes; the request names its id and its spec.
     pub takes: Option<TaskRequest>,
-    /// The work that it reviews: **only what reads can be asked for so**, and Consort itself asks.
+    /// The work that the run reviews. Consort itself asks for such a run, **but only for one that
+    /// just reads** ([`Safety::Suggest`]).
     pub reviews: Option<ReviewOf>,
-    /// Whether the beginning of its task may be kept.
+    /// Whether the first line of the task may be kept.
     pub keeps_title: bool,
     pub limits: DispatchLimits,
-    /// What the person's own gate says against it.
+    /// The refusal of the person's own gate, if it refuses.
     pub own_gate: Option<Refusal>,
 }
 
 impl RunRequest {
-    /// What is decided of it.
+    /// Builds the spec that is recorded.
     fn spec(
         &self,
         title: String,
@@ -100,7 +102,8 @@ impl RunRequest {
     }
 }
 
-/// What a run is listed by: the first line of its task, as far as it may be kept.
+/// Returns the title that a run is listed by: the first line of its task, or only the length of a
+/// task that may not be kept.
 fn title(request: &RunRequest) -> String {
     if !request.keeps_title {
         return format!("({} that are not kept)", text::count(request.task.chars().count(), "character"));
@@ -108,14 +111,15 @@ fn title(request: &RunRequest) -> String {
     redacted(&text::one_line(request.task.trim().lines().next().unwrap_or_default(), TITLE))
 }
 
-/// How many of the latest runs gates look at.
+/// Number of latest runs that the gates look at.
 const LATEST: usize = 20;
 
-/// The longest title of a run.
+/// Longest title of a run, in characters.
 const TITLE: usize = 120;
 
 impl App {
-    /// Records a run that is to begin, owned by the calling process until its supervisor has it.
+    /// Records a run that is to begin. The calling process owns it until its supervisor takes it
+    /// over.
     pub fn ask_run(&mut self, request: &RunRequest) -> Result<RunRecord, DispatchError> {
         let now = self.host.now();
         let files = self.engine.side_files();
@@ -169,7 +173,7 @@ impl App {
         let mut changes = Vec::new();
         let mut takes = None;
         if let Some(task) = &request.takes {
-            // The run is the first change, and what frees or takes tasks comes after it.
+            // The run becomes the first change; those that free or take tasks come after it.
             let run = (ChangeId { entry: id, place: 0 }, &request.name);
             changes = tasks::claim_for_run(&*self.host, &*files, &*tx, task, run, now)?;
             takes = changes.last().and_then(|change| match change {
@@ -190,12 +194,12 @@ impl App {
     }
 }
 
-/// This process, by which others see whether it lives.
+/// Returns this process, by which others can check whether the owner of a run is alive.
 pub(super) fn own_process(host: &dyn Host) -> MachineProcess {
     host.own_machine_process().unwrap_or_default()
 }
 
-/// What a project has spent and set aside, today and in all.
+/// Returns the money that a project has spent and set aside, today and in all.
 pub(super) fn accounts(tx: &dyn Tx, project: &ProjectId, now: Timestamp) -> Result<Accounts, DispatchError> {
     let today = now.0.div_euclid(Timestamp::DAY);
     let mut accounts = Accounts::default();
@@ -224,8 +228,9 @@ fn refused(refusal: &Refusal, title: String) -> Change {
     })
 }
 
-/// The run in whose process tree the caller is: the innermost. What the caller knows of its
-/// ancestors ends with the process that hosts its agent, which is below the run's owner.
+/// Finds the innermost run in whose process tree the caller is. The ancestors that the caller knows
+/// end with the process that hosts its agent, which is below the run's owner; so the host is asked
+/// too.
 pub(crate) fn run_above(
     host: &dyn Host,
     tx: &dyn Tx,

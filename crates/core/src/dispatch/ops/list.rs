@@ -1,4 +1,4 @@
-//! Dispatch verbs that read: runs, and what they cost.
+//! Dispatch verbs that read runs, costs and receipts, and one that hides ended runs.
 
 use std::rc::Rc;
 
@@ -23,11 +23,12 @@ use crate::presence;
 use crate::presence::CallerFacts;
 use crate::project::ProjectId;
 
-/// How many rows are read at a time.
+/// Number of rows that are read at a time.
 const STEP: usize = 100;
 
 impl App {
-    /// The latest runs of a project that are wanted, the newest first.
+    /// Returns the latest runs of a project that `is_wanted` accepts, newest first, without hidden
+    /// ones.
     pub fn runs(
         &mut self,
         project: &ProjectId,
@@ -46,12 +47,12 @@ impl App {
         Ok(found)
     }
 
-    /// All that have not ended, everywhere.
+    /// Returns all runs that have not ended, of every project.
     pub fn open_runs(&mut self) -> Result<Vec<RunRecord>, DispatchError> {
         Ok(self.engine.read()?.open_runs()?)
     }
 
-    /// The run that a number or an id means.
+    /// Finds a run by its number in a project, or by its id.
     pub fn run(&mut self, project: &ProjectId, name: &str) -> Result<RunRecord, DispatchError> {
         let tx = self.engine.read()?;
         let number = name.strip_prefix('#').unwrap_or(name).parse::<Number>().ok();
@@ -63,13 +64,13 @@ impl App {
         found.ok_or_else(|| DispatchError::NoSuchRun { name: name.to_owned() })
     }
 
-    /// The run of that id.
+    /// Finds a run by its id.
     pub fn run_by_id(&mut self, id: ChangeId) -> Result<RunRecord, DispatchError> {
         let found = self.engine.read()?.run_of(id)?;
         found.ok_or_else(|| DispatchError::NoSuchRun { name: id.to_string() })
     }
 
-    /// What a run of that role would cost, by the latest of them.
+    /// Estimates the cost of a run of a role by the latest runs of it; `None` if it is unknown.
     pub fn estimate_run(&mut self, project: &ProjectId, role: &str) -> Result<Option<Cost>, DispatchError> {
         let latest = self.engine.read()?.runs(project, None, STEP)?;
         let alike = latest.iter().filter(|run| run.spec.role == role).filter_map(|run| run.end.as_ref());
@@ -80,7 +81,7 @@ impl App {
         })
     }
 
-    /// How many receipts a project has, and what is wrong with them.
+    /// Returns the number of a project's receipts, and the problems found in them.
     pub fn audit_runs(&mut self, project: &ProjectId) -> Result<(usize, Vec<Finding>), DispatchError> {
         let host = Rc::clone(&self.host);
         let tx = self.engine.read()?;
@@ -91,7 +92,7 @@ impl App {
         Ok((receipts.len(), found))
     }
 
-    /// Does not list the runs any more that have ended. Their receipts and costs stay.
+    /// Hides all runs that have ended from lists. Their receipts and costs stay.
     pub fn hide_runs(&mut self, caller: &CallerFacts, project: &ProjectId) -> Result<(), DispatchError> {
         let now = self.host.now();
         let files = self.engine.side_files();
@@ -104,7 +105,7 @@ impl App {
         Ok(())
     }
 
-    /// What a project has spent in the last so many days, today included.
+    /// Returns the spending of a project in the last `days` days, today included.
     pub fn spending(&mut self, project: &ProjectId, days: i64) -> Result<Vec<Spending>, DispatchError> {
         let today = self.host.now().0.div_euclid(Timestamp::DAY);
         Ok(self.engine.read()?.spending(project, today.saturating_sub(days - 1))?)

@@ -1,4 +1,5 @@
-//! Dispatch verbs of a run's supervisor: it begins, parks and ends the run.
+//! Dispatch verbs of a run's supervisor: it begins, parks, extends and ends the run. One more ends
+//! the runs of dead supervisors.
 
 use super::ask::accounts;
 use super::ask::own_process;
@@ -35,11 +36,11 @@ use crate::presence::CallerFacts;
 use crate::presence::SessionId;
 use crate::tasks;
 
-/// How long after another one a parked run goes on, in milliseconds.
+/// Milliseconds between two parked runs of a CLI that go on after a limit.
 const STAGGER: i64 = 5 * Timestamp::SECOND;
 
 impl App {
-    /// Takes a run over: from now on it belongs to the calling process.
+    /// Makes the calling process the owner of a run, and records that the run has started.
     pub fn start_run(&mut self, id: ChangeId) -> Result<RunRecord, DispatchError> {
         let owner = own_process(&*self.host);
         let started = |number| DispatchChange::Started { run: id, number, owner: owner.clone() };
@@ -47,8 +48,8 @@ impl App {
         Ok(RunRecord { owner, state: RunState::Running, ..record })
     }
 
-    /// Notes that a run waits until then, or a little longer if others of its CLI do too; until
-    /// when it does.
+    /// Records that a run waits until `until`, or a little longer if other runs of its CLI wait
+    /// too. Returns the time that was recorded.
     pub fn park_run(
         &mut self,
         id: ChangeId,
@@ -56,7 +57,7 @@ impl App {
         why: &str,
     ) -> Result<Timestamp, DispatchError> {
         let now = self.host.now();
-        // One transaction: those that meet the limit together would all get the same place.
+        // In one transaction: otherwise runs that meet the limit together would get the same time.
         let tx = self.engine.write()?;
         let record = open_run(&*tx, id)?;
         let open = tx.open_runs()?;
@@ -68,7 +69,7 @@ impl App {
         Ok(until)
     }
 
-    /// Sets more money aside for a run that has used so much; how much there is for it now.
+    /// Sets more money aside for a run that has used `used`; returns how much is set aside now.
     pub fn extend_run(&mut self, id: ChangeId, caps: &Caps, used: Cost) -> Result<Cost, DispatchError> {
         let now = self.host.now();
         let tx = self.engine.write()?;
@@ -85,7 +86,8 @@ impl App {
         Ok(amount)
     }
 
-    /// Tells who asked for a run, or else the person, that it stands still, and what was found.
+    /// Tells the agent that asked for a run, or else the person, that the run has stalled, and what
+    /// was found.
     pub fn tell_stalled_run(&mut self, id: ChangeId, found: &str) -> Result<(), DispatchError> {
         let now = self.host.now();
         let tx = self.engine.write()?;
@@ -98,7 +100,7 @@ impl App {
         Ok(())
     }
 
-    /// Whether the caller may end a run: the person may end any, an agent its own.
+    /// Checks that the caller may end a run: the person may end any, an agent its own.
     pub fn may_stop_run(&mut self, caller: &CallerFacts, run: &RunRecord) -> Result<(), DispatchError> {
         match self.caller(caller)? {
             Caller::Person => Ok(()),
@@ -108,14 +110,15 @@ impl App {
         }
     }
 
-    /// Ends a run, once. The agent that asked for it hears how, with the beginning of the result.
+    /// Ends a run, once. The agent that asked for it is told how it ended, with the beginning of
+    /// the result.
     pub fn end_run(&mut self, id: ChangeId, end: RunEnd, result: &str) -> Result<RunRecord, DispatchError> {
         let ended = |number| DispatchChange::Ended { run: id, number, end: Box::new(end.clone()) };
         self.change_run(id, &ended, Some(result))
     }
 
-    /// Ends the runs whose owner is gone, and returns them. What their workers have left behind
-    /// is ended first: once a run has ended, nobody looks any more.
+    /// Ends the runs whose owner is gone, and returns them. `end_orphans` first ends the processes
+    /// that their workers have left behind: once a run has ended, nobody looks for them any more.
     pub fn interrupt_dead_runs(
         &mut self,
         end_orphans: &dyn Fn(&RunRecord),
@@ -129,7 +132,7 @@ impl App {
         for run in dead {
             end_orphans(&run);
             let end = RunEnd::bare(RunState::Interrupted);
-            // A supervisor may have taken it over or ended it meanwhile.
+            // A supervisor may have taken the run over or ended it meanwhile.
             let owner = run.owner.clone();
             let tx = self.engine.write()?;
             let now = tx.run_of(run.id)?.filter(|now| now.owner == owner && !now.state.has_ended());
@@ -158,7 +161,7 @@ impl App {
     }
 }
 
-/// A run that has not ended.
+/// Finds a run, and fails if it has ended.
 fn open_run(tx: &dyn Tx, id: ChangeId) -> Result<RunRecord, DispatchError> {
     let record = tx.run_of(id)?.ok_or_else(|| DispatchError::NoSuchRun { name: id.to_string() })?;
     match record.state.has_ended() {
@@ -167,7 +170,7 @@ fn open_run(tx: &dyn Tx, id: ChangeId) -> Result<RunRecord, DispatchError> {
     }
 }
 
-/// The change, and what its starter is told of it.
+/// Adds to a change of a run its receipt, the end of its task, and the messages about its end.
 fn changes(
     host: &dyn Host,
     tx: &dyn Tx,
@@ -199,7 +202,7 @@ fn changes(
     if let Some((text, starter)) = told.zip(starter(tx, run)?) {
         tell(&[&starter], text);
     }
-    // A review is for the person, and for who did the work.
+    // A review is for the person, and for the agent that did the work.
     if let (Some(of), Some(true), Some(result)) = (&run.spec.reviews, has_ended, result) {
         let reviewed = match of {
             ReviewOf::Agent(session) => present(tx, session)?,
@@ -217,7 +220,7 @@ fn changes(
     Ok(changes)
 }
 
-/// The agent that asked for it, unless that has left since.
+/// Returns the agent that asked for a run, unless it has left since.
 fn starter(tx: &dyn Tx, run: &RunRecord) -> Result<Option<Agent>, StoreError> {
     match &run.by {
         Actor::Agent(session) => present(tx, session),
@@ -225,7 +228,7 @@ fn starter(tx: &dyn Tx, run: &RunRecord) -> Result<Option<Agent>, StoreError> {
     }
 }
 
-/// The agent of that session, unless it has left.
+/// Returns the agent of a session, unless it has left.
 fn present(tx: &dyn Tx, session: &SessionId) -> Result<Option<Agent>, StoreError> {
     Ok(tx.agent(session)?.filter(|(_, left)| left.is_none()).map(|(agent, _)| agent))
 }

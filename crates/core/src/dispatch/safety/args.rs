@@ -1,6 +1,6 @@
-//! The arguments of a program, asked about.
+//! The arguments of a program, and questions about them.
 
-/// As the shell reader tells them; `None` is what the text does not tell.
+/// The arguments as the shell reader tells them; `None` is one that the text does not tell.
 #[derive(Clone, Copy)]
 pub(super) struct Args<'a>(pub(super) &'a [Option<String>]);
 
@@ -13,29 +13,29 @@ impl<'a> Args<'a> {
         self.0.first().and_then(Option::as_deref)
     }
 
-    /// Without the first so many.
+    /// Returns the arguments without the first `count`.
     pub(super) fn after(self, count: usize) -> Self {
         Self(self.0.get(count..).unwrap_or_default())
     }
 
-    /// Whether one of these is among them, by itself or with a value (`--output=x`).
+    /// Tells whether one of these options is given, by itself or with a value (`--output=x`).
     pub(super) fn has(self, options: &[&str]) -> bool {
         let is_one = |word: &str| options.contains(&word.split_once('=').map_or(word, |(name, _)| name));
         self.words().any(is_one)
     }
 
-    /// Whether a letter is among the short options, also of several in one (`-rf`).
+    /// Tells whether a letter is among the short options, also among several in one (`-rf`).
     pub(super) fn has_short(self, letter: char) -> bool {
         let is_short = |word: &&str| word.starts_with('-') && !word.starts_with("--");
         self.words().filter(is_short).any(|word| word.contains(letter))
     }
 
-    /// What is no option.
+    /// Returns the arguments that are no options.
     pub(super) fn operands(self) -> impl Iterator<Item = &'a str> {
         self.words().filter(|word| !word.starts_with('-'))
     }
 
-    /// Whether something in it is not told.
+    /// Tells whether there is an argument that the text does not tell.
     pub(super) fn has_unknown(self) -> bool {
         self.0.iter().any(Option::is_none)
     }

@@ -1,26 +1,26 @@
-//! What a run may use and do by itself, as one text: the supervisor puts it into the
+//! The safety level and the tools of a run, as one text: the supervisor puts it into the
 //! environment of the CLI, and hooks read it there.
 
 use super::Safety;
 use super::ours;
 use super::tools;
 
-/// How much a run may do by itself, and with which tools.
+/// The safety level of a run, and the tools that it may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bounds {
     pub safety: Safety,
-    /// The only tools it has; absent: all.
+    /// The only tools that the run may use; absent: all.
     pub tools: Option<Vec<String>>,
 }
 
-/// What stands between the safety and the tools.
+/// The separator between the safety level and the tools.
 const THEN: char = ';';
 
-/// What stands between two tools.
+/// The separator between two tools.
 const AND: char = ',';
 
 impl Bounds {
-    /// What the variable says. What it is not meant to say is the strictest.
+    /// Reads the bounds from the variable. An unknown safety level means the strictest.
     pub fn told(value: &str) -> Self {
         match value.split_once(THEN) {
             None => Self { safety: Safety::told(value), tools: None },
@@ -31,8 +31,8 @@ impl Bounds {
         }
     }
 
-    /// Whether it has a tool of that name. Those of ours that only talk are everyone's, and
-    /// how a name is spelled (`web_fetch`, `WebFetch`) does not matter.
+    /// Tells whether the run may use a tool. Those of ours that only talk are everyone's, and the
+    /// spelling of a name (`web_fetch`, `WebFetch`) does not matter.
     pub fn has(&self, tool: &str) -> bool {
         let Some(own) = &self.tools else { return true };
         let is_talk = ours::tool(tool).is_some() && Safety::Suggest.allows(tools::classify(tool).class);

@@ -1,4 +1,4 @@
-//! Which class a tool call is of.
+//! Classifies a tool call by its worst part.
 
 use super::ActionClass;
 use super::args::Args;
@@ -10,13 +10,13 @@ use crate::policy::Call;
 use crate::policy::Commands;
 use crate::policy::Request;
 
-/// The class of a call, and which part of it made it that.
+/// The class of a call, and the part that made it that class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classified {
     pub class: ActionClass,
     /// The worst part: a command, a path, a tool.
     pub about: String,
-    /// Why nobody can tell what it does, where that is so.
+    /// The reason why nobody can tell what the call does, if that is so.
     pub unclear: Option<&'static str>,
 }
 
@@ -25,7 +25,7 @@ impl Classified {
         Self { class, about: about.into(), unclear: None }
     }
 
-    /// The same, or that class if it is worse.
+    /// Raises the class to `class`, if that is worse.
     pub fn at_least(self, class: ActionClass) -> Self {
         Self { class: self.class.max(class), ..self }
     }
@@ -35,7 +35,7 @@ impl Classified {
     }
 }
 
-/// The class of what a tool is asked to do. `tool` is the CLI's own name of it.
+/// Classifies what a tool is asked to do. `tool` is the CLI's own name of the tool.
 pub fn classify(request: &Request, tool: &str) -> Classified {
     match &request.action {
         Action::Commands(commands) => of_commands(commands),
@@ -57,7 +57,7 @@ pub fn classify(request: &Request, tool: &str) -> Classified {
     }
 }
 
-/// Of equals the first.
+/// Returns the worst of all; of equally bad ones the first.
 fn worst(all: impl Iterator<Item = Classified>, none: impl FnOnce() -> Classified) -> Classified {
     all.reduce(|one, other| if other.class > one.class { other } else { one }).unwrap_or_else(none)
 }
@@ -108,7 +108,8 @@ fn of_call(call: &Call, all: &Commands) -> Classified {
     };
     let args = Args(&call.words[1..]);
     match programs::classify(program, args) {
-        // Where it is to be written is not told, except that it is at home.
+        // The text does not tell which paths are written, except that some are in the home
+        // directory.
         Some(ActionClass::FileWrite | ActionClass::FileDelete | ActionClass::BashDestructive)
             if call.homes.iter().any(|path| paths::is_protected(path)) =>
         {
@@ -119,7 +120,8 @@ fn of_call(call: &Call, all: &Commands) -> Classified {
     }
 }
 
-/// Whether it takes away what a session or one that it starts is told by its environment.
+/// Tells whether a call changes or clears the environment that says how much a session, or an agent
+/// that it starts, may do.
 fn loosens(call: &Call, all: &Commands) -> bool {
     let name = call.words.first().and_then(Option::as_deref).map(programs::base_name);
     let args = Args(call.words.get(1..).unwrap_or_default());
@@ -139,7 +141,7 @@ fn loosens(call: &Call, all: &Commands) -> bool {
     }
 }
 
-/// Variables that make programs do more than their arguments say.
+/// Tells whether a variable makes programs do more than their arguments say.
 fn is_telling(name: &str) -> bool {
     const NAMES: &[&str] =
         &["EDITOR", "ENV", "IFS", "PAGER", "PATH", "PROMPT_COMMAND", "SHELLOPTS", "VISUAL"];

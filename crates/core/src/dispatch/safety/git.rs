@@ -1,4 +1,4 @@
-//! What git commands do.
+//! Classifies git commands by how much they could destroy, for a run's safety level.
 
 use super::ActionClass;
 use super::args::Args;
@@ -7,7 +7,7 @@ use super::args::Args;
 const WITH_VALUE: &[&str] =
     &["-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
 
-/// They show, whatever they are given.
+/// Commands that show something, except by the options that `shown` looks for.
 #[rustfmt::skip]
 const READING: &[&str] = &[
     "annotate", "archive", "blame", "cat-file", "check-attr", "check-ignore", "check-mailmap", "check-ref-format",
@@ -17,7 +17,7 @@ const READING: &[&str] = &[
     "whatchanged",
 ];
 
-/// They add, and what was there stays.
+/// Commands that add, and leave what was there, except in the forms that `added` names.
 #[rustfmt::skip]
 const ADDING: &[&str] = &[
     "add", "am", "apply", "bundle", "clone", "commit", "commit-graph", "commit-tree", "fetch", "format-patch",
@@ -26,7 +26,7 @@ const ADDING: &[&str] = &[
     "stripspace", "merge-file", "mailinfo", "repack",
 ];
 
-/// The class of a git command.
+/// Returns the class of a git command.
 pub(super) fn classify(args: Args<'_>) -> ActionClass {
     let mut at = 0;
     let mut tells_more = false;
@@ -48,14 +48,14 @@ pub(super) fn classify(args: Args<'_>) -> ActionClass {
     }
     let class = match args.0.get(at) {
         None => ActionClass::FileRead,
-        // What it does is not told.
+        // The text does not tell which git command it is.
         Some(None) => ActionClass::GitDestructive,
         Some(Some(verb)) => of_verb(verb, args.after(at + 1)),
     };
     if tells_more { class.max(ActionClass::SystemModify) } else { class }
 }
 
-/// Settings by which git runs what they say.
+/// Tells whether a setting makes git run programs that the setting names.
 fn is_telling(setting: &str) -> bool {
     const KEYS: &[&str] = &[
         "alias.",
@@ -143,7 +143,7 @@ fn of_verb(verb: &str, args: Args<'_>) -> ActionClass {
             true => ActionClass::GitDestructive,
             false => ActionClass::BashExec,
         },
-        // Rebase, reset, merge, cherry-pick, filter-branch, update-ref, and what nobody knows.
+        // Rebase, reset, merge, cherry-pick, filter-branch, update-ref, and unknown commands.
         _ => ActionClass::GitDestructive,
     }
 }
@@ -185,7 +185,7 @@ fn branch(args: Args<'_>) -> ActionClass {
     }
 }
 
-/// A branch is changed to without losing anything; files are overwritten.
+/// Classifies a checkout: to change to a branch loses nothing; to check out files overwrites them.
 fn checkout(args: Args<'_>) -> ActionClass {
     if args.has(&["-b", "--orphan"]) && !args.has(&["-f", "--force"]) {
         return ActionClass::BashExec;
@@ -208,7 +208,7 @@ fn checkout(args: Args<'_>) -> ActionClass {
     }
 }
 
-/// `v1.2` is a tag.
+/// Tells whether a word is a version: `v1.2` is a tag, not a file.
 fn is_version(word: &str) -> bool {
     let digits = word.strip_prefix('v').unwrap_or(word);
     digits.starts_with(|c: char| c.is_ascii_digit())

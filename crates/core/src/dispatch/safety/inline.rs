@@ -1,7 +1,7 @@
-//! Code that stands in a command (`python -c`): whether anything in it could reach beyond
-//! what it computes and prints.
+//! Checks code that is part of a command (`python -c`): could anything in it do more than compute
+//! and print?
 
-/// What can be used without doing more than computing.
+/// Python modules that can be used without doing more than computing.
 #[rustfmt::skip]
 const MODULES: &[&str] = &[
     "argparse", "ast", "base64", "binascii", "bisect", "calendar", "cmath", "collections", "colorsys",
@@ -11,8 +11,8 @@ const MODULES: &[&str] = &[
     "typing", "unicodedata", "uuid", "zoneinfo",
 ];
 
-/// What reaches further in any of the languages, or hides what does. It is looked for in
-/// lower case.
+/// Words by which code in any of the languages does more than compute, or hides that it does. They
+/// are looked for in lower case.
 #[rustfmt::skip]
 const REACHES: &[&str] = &[
     "__", "`", "attr", "breakpoint", "builtins", "bun.", "chdir", "child", "chmod", "chown", "codecs",
@@ -24,14 +24,14 @@ const REACHES: &[&str] = &[
     "chr(", "fromcharcode", "bytes(", "use ",
 ];
 
-/// Whether code does no more than compute and print, as far as its words tell. What is in
-/// doubt is not.
+/// Tells whether code does no more than compute and print, as far as its words tell. In doubt it
+/// does more.
 pub(super) fn only_computes(code: &str) -> bool {
     let lower = code.to_lowercase();
     code.split([';', '\n']).all(imports_only_known) && !REACHES.iter().any(|reach| lower.contains(reach))
 }
 
-/// Whether a statement brings nothing else in, if it brings anything.
+/// Tells whether a statement imports only the known modules, if it imports anything.
 fn imports_only_known(statement: &str) -> bool {
     let statement = statement.trim();
     let is_known = |name: &str| name.split_whitespace().next().is_some_and(|name| MODULES.contains(&name));

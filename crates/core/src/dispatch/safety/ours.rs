@@ -1,9 +1,9 @@
-//! Our own commands and tools: most of them only talk.
+//! Classifies Consort's own commands and tools: most of them only talk.
 
 use super::ActionClass;
 use super::args::Args;
 
-/// They look, or change what is the agent's own.
+/// Commands that only look, or change only what is the agent's own.
 const TALK: &[&str] = &[
     "chat",
     "explain",
@@ -27,7 +27,7 @@ const TALK: &[&str] = &[
     "-V",
 ];
 
-/// The class of a command of ours.
+/// Returns the class of a command of Consort.
 pub(super) fn classify(args: Args<'_>) -> ActionClass {
     let Some(verb) = args.operands().next().or_else(|| args.first()) else {
         return if args.has_unknown() { ActionClass::SystemModify } else { ActionClass::FileRead };
@@ -59,7 +59,7 @@ pub(super) fn classify(args: Args<'_>) -> ActionClass {
     }
 }
 
-/// The verb of a tool of our MCP server, however the CLI writes its name.
+/// Returns the verb of a tool of our MCP server, however the CLI writes its name.
 pub(super) fn tool(name: &str) -> Option<&str> {
     let starts = ["mcp__consort__", "mcp_consort_", "consort__", "consort_", "consort-", "consort."];
     starts.iter().find_map(|start| name.strip_prefix(start))
@@ -72,7 +72,7 @@ pub(super) fn classify_tool(verb: &str) -> Option<ActionClass> {
             Some(ActionClass::FileRead)
         }
         "restore" => Some(ActionClass::FileWrite),
-        // What it answers is what it opened itself.
+        // `answer` reaches only agents that the caller has opened itself.
         "run" | "runs" | "open" | "answer" => Some(ActionClass::AgentDispatch),
         "close" => Some(ActionClass::BashDestructive),
         _ => None,

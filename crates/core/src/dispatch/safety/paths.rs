@@ -1,7 +1,7 @@
-//! Paths that are not a run's to write: the machine's, the person's settings, and what says how
-//! much a session may do.
+//! Tells which paths are not a run's to write: the machine's, the person's settings, and the files
+//! that say how much a session may do.
 
-/// What only administrators change.
+/// Directories that only administrators change.
 #[rustfmt::skip]
 const SYSTEM: &[&str] = &[
     "/Applications", "/Library", "/System", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64",
@@ -9,7 +9,7 @@ const SYSTEM: &[&str] = &[
     "/var/run", "/var/spool",
 ];
 
-/// Parts of them that are nothing.
+/// Parts of the system directories that hold nothing to protect.
 const NOTHING: &[&str] = &[
     "/dev/fd",
     "/dev/full",
@@ -21,18 +21,19 @@ const NOTHING: &[&str] = &[
     "/dev/tty",
 ];
 
-/// What a home directory has that settings are in: with these, outside of a worktree.
+/// Names in a home directory that hold settings; a path is compared with them only if it leads out
+/// of the worktree.
 #[rustfmt::skip]
 const SETTINGS: &[&str] = &[
     ".aws", ".bash_login", ".bash_profile", ".bashrc", ".config", ".docker", ".gitconfig", ".gnupg", ".kube",
     ".netrc", ".npmrc", ".profile", ".pypirc", ".ssh", ".zprofile", ".zshenv", ".zshrc",
 ];
 
-/// What says how much an agent may do, wherever it is.
+/// Names of files and directories that say how much an agent may do, wherever they are.
 const PROTECTION: &[&str] =
     &[".consort", ".codex", ".gemini", ".opencode", ".pi", ".copilot", ".git", ".mcp.json", "opencode.json"];
 
-/// Whether a path is not a run's to write. It is relative to the worktree, or absolute.
+/// Tells whether a path is not a run's to write. The path is relative to the worktree, or absolute.
 pub(super) fn is_protected(path: &str) -> bool {
     let below = |dirs: &[&str]| {
         dirs.iter()
@@ -50,7 +51,8 @@ pub(super) fn is_protected(path: &str) -> bool {
         || has_claude_settings(path)
 }
 
-/// Skills and commands of a project are files like any other; settings and hooks are not.
+/// Tells whether a path is one of Claude's settings or hooks; skills and commands of a project are
+/// files like any other.
 fn has_claude_settings(path: &str) -> bool {
     let Some((_, rest)) = path.split_once(".claude") else { return false };
     let is_outside = path.starts_with(['/', '~']);

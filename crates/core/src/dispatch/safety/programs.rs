@@ -1,4 +1,4 @@
-//! What programs do, by their names and arguments.
+//! Classifies programs by their names and arguments, for a run's safety level.
 
 use super::ActionClass;
 use super::args::Args;
@@ -8,7 +8,7 @@ use super::ours;
 use super::paths;
 use super::system;
 
-/// They print what they find, whatever they are given.
+/// Programs that print what they find; `reader` looks at those of them that options make do more.
 #[rustfmt::skip]
 const READING: &[&str] = &[
     ":", "[", "ack", "ag", "b2sum", "base32", "base64", "basename", "bat", "bc", "break", "cal", "cat", "cd", "cksum",
@@ -26,7 +26,7 @@ const READING: &[&str] = &[
 
 const ASKING: &[&str] = &["dig", "host", "nslookup", "ping", "traceroute", "whois"];
 
-/// They write what they are told to, and their last operand or all of them say where.
+/// Programs that write files; their last operand, or all of them, name the files.
 const WRITING: &[&str] = &[
     "cp", "dos2unix", "install", "ln", "mkdir", "mkfifo", "mktemp", "mv", "patch", "split", "sponge", "tee",
     "touch", "unix2dos",
@@ -34,14 +34,14 @@ const WRITING: &[&str] = &[
 
 const DELETING: &[&str] = &["rm", "rmdir", "shred", "srm", "trash", "unlink"];
 
-/// They run what they are told, in ways that are not followed.
+/// Programs that run others, in ways that are not followed.
 #[rustfmt::skip]
 const RUNS_OTHERS: &[&str] = &[
     "at", "batch", "busybox", "caffeinate", "entr", "flock", "ltrace", "parallel", "screen", "script", "ssh",
     "start-stop-daemon", "strace", "systemd-run", "tmux", "unbuffer", "unshare", "watch",
 ];
 
-/// Shells that were given neither a text nor a script.
+/// Shells; a text that a shell is given (`-c`) was followed before.
 const SHELLS: &[&str] = &["bash", "dash", "fish", "ksh", "sh", "zsh", "eval"];
 
 const AGENTS: &[&str] = &["claude", "codex", "copilot", "gemini", "opencode", "pi"];
@@ -50,16 +50,17 @@ pub(super) fn is_agent(name: &str) -> bool {
     AGENTS.contains(&name)
 }
 
-/// The name of a program that is called by its place among the machine's.
+/// Returns the name of a program without one of the machine's directories for programs.
 pub(super) fn base_name(program: &str) -> &str {
     let places = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"];
     places.iter().find_map(|place| program.strip_prefix(place)).unwrap_or(program)
 }
 
-/// The class of a program with its arguments; `None` if it runs what its text does not tell.
+/// Returns the class of a program with its arguments; `None` if the program runs something that its
+/// text does not tell.
 pub(super) fn classify(program: &str, args: Args<'_>) -> Option<ActionClass> {
     let name = base_name(program);
-    // The project's own, like any program that nobody knows.
+    // A program of the project counts like any unknown program.
     if name.contains('/') {
         return Some(ActionClass::BashExec);
     }
@@ -102,7 +103,7 @@ pub(super) fn classify(program: &str, args: Args<'_>) -> Option<ActionClass> {
     })
 }
 
-/// Where any of these is not a run's to write, that is what counts.
+/// Returns `class`, or [`ActionClass::SystemModify`] if one of the paths is not a run's to write.
 fn write<'a>(class: ActionClass, mut paths: impl Iterator<Item = &'a str>) -> ActionClass {
     match paths.any(paths::is_protected) {
         true => ActionClass::SystemModify,
@@ -124,18 +125,19 @@ fn agent(args: Args<'_>) -> ActionClass {
     }
 }
 
-/// A shell that is given a script is a program like any other; a text was followed.
+/// Classifies a shell: with a script it is a program like any other; a text (`-c`) was followed
+/// before.
 fn shell(args: Args<'_>) -> Option<ActionClass> {
     let has_script = args.operands().next().is_some() || args.has(&["--version", "--help"]);
     (has_script && !args.has(&["-s"]) && !is_fed(args)).then_some(ActionClass::BashExec)
 }
 
-/// Whether its script is what another program prints.
+/// Tells whether the script is the output of another program.
 fn is_fed(args: Args<'_>) -> bool {
     args.operands().any(|word| word.starts_with("/dev/fd/") || word == "/dev/stdin")
 }
 
-/// Programs that print, and write or run others by an option.
+/// Classifies a program that prints, and that an option makes write or run others.
 fn reader(name: &str, args: Args<'_>) -> ActionClass {
     let writes = match name {
         "sort" | "tree" | "shuf" => args.has(&["-o", "--output"]) || args.has_short('o'),
@@ -161,7 +163,7 @@ fn find(args: Args<'_>) -> ActionClass {
     }
     match args.words().any(|word| word.starts_with("-fprint") || word.starts_with("-fls")) {
         true => ActionClass::FileWrite,
-        // What it runs is a call of its own.
+        // A program that `find` runs is a call of its own.
         false => ActionClass::FileRead,
     }
 }
@@ -203,7 +205,7 @@ fn sed(args: Args<'_>) -> ActionClass {
     if in_place {
         return write(ActionClass::FileWrite, args.operands().skip(1));
     }
-    // `w file` and `e` are commands of its own, and so is what a file of commands has.
+    // `w file` and `e` are sed's own commands to write and to run; a file of commands may have them too.
     let may_do_more = |word: &str| {
         word.contains("w ")
             || word.ends_with('e') && word.starts_with("s")
@@ -260,7 +262,8 @@ fn network(name: &str, args: Args<'_>) -> ActionClass {
     }
 }
 
-/// Code that stands in the command is looked at; a script is a program like any other.
+/// Classifies an interpreter: code in the command itself is looked at; a script is a program like
+/// any other.
 fn interpreter(name: &str, args: Args<'_>) -> ActionClass {
     if args.has(&["--version", "-V", "-v", "--help", "-h"]) && args.0.len() == 1 {
         return ActionClass::FileRead;
@@ -278,7 +281,7 @@ fn interpreter(name: &str, args: Args<'_>) -> ActionClass {
     };
     let Some(at) = args.0.iter().position(|word| word.as_deref().is_some_and(is_inline)) else {
         let has_none = args.operands().next().is_none() && !args.has(&["-m", "--test", "--run"]);
-        // What it reads from its input, nobody sees.
+        // Nobody sees the code that it reads from its input.
         return if has_none || is_fed(args) { ActionClass::BashDestructive } else { ActionClass::BashExec };
     };
     let before_is_script = args.0[..at].iter().flatten().any(|word| !word.starts_with('-'));

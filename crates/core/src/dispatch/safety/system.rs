@@ -1,9 +1,9 @@
-//! Programs that reach beyond the project: the machine, other machines, what is published.
+//! Classifies programs that reach beyond the project: the machine, other machines, publications.
 
 use super::ActionClass;
 use super::args::Args;
 
-/// They change the machine or act as someone else, whatever they are given.
+/// Programs that change the machine or act as someone else, whatever they are given.
 #[rustfmt::skip]
 const MACHINE: &[&str] = &[
     "apt", "apt-get", "aptitude", "adduser", "apk", "at", "chattr", "chroot", "chsh", "crontab", "csrutil", "cryptsetup", "defaults",
@@ -15,7 +15,7 @@ const MACHINE: &[&str] = &[
     "zypper",
 ];
 
-/// They reach services of others; their verbs say whether they only look.
+/// Clients of remote services; their verbs say whether they only look.
 const SERVICES: &[&str] = &[
     "aws",
     "az",
@@ -34,7 +34,7 @@ const SERVICES: &[&str] = &[
     "vercel",
 ];
 
-/// The class of a program, if it is one of these.
+/// Returns the class of a program that reaches beyond the project; `None` for other programs.
 pub(super) fn classify(name: &str, args: Args<'_>) -> Option<ActionClass> {
     if MACHINE.contains(&name) || name.starts_with("mkfs") {
         return Some(ActionClass::SystemModify);
@@ -55,7 +55,7 @@ pub(super) fn classify(name: &str, args: Args<'_>) -> Option<ActionClass> {
         "kill" | "killall" | "pkill" => Some(match args.has(&["-l", "-L"]) {
             true => ActionClass::FileRead,
             false if name == "kill" => ActionClass::BashExec,
-            // By a name it meets processes of others.
+            // A signal by name also hits processes of others.
             false => ActionClass::BashDestructive,
         }),
         "nc" | "ncat" | "socat" | "telnet" | "ftp" => Some(ActionClass::BashDestructive),
@@ -78,7 +78,7 @@ fn service(args: Args<'_>) -> ActionClass {
     }
 }
 
-/// Pull requests, issues, releases.
+/// Classifies a client of a code forge: pull requests, issues, releases.
 fn forge(args: Args<'_>) -> ActionClass {
     let mut words = args.operands();
     let (noun, verb) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -128,7 +128,8 @@ fn container(args: Args<'_>) -> ActionClass {
     }
 }
 
-/// What they install into the project comes and goes; what they publish does not.
+/// Classifies a package manager: a package that it installs into the project comes and goes; one
+/// that it publishes stays.
 fn packages(name: &str, verb: &str, args: Args<'_>) -> ActionClass {
     let is_global = matches!(name, "npm" | "pnpm" | "yarn" | "bun")
         && (args.has(&["-g", "--global", "--location"]) || verb == "global")

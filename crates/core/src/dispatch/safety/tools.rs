@@ -1,10 +1,10 @@
-//! The tools of the CLIs that are neither a shell nor a file, by their names.
+//! Classifies the tools of the CLIs that are neither a shell nor a file tool, by their names.
 
 use super::ActionClass;
 use super::classify::Classified;
 use super::ours;
 
-/// They look, plan, ask or wait.
+/// Tools that look, plan, ask or wait.
 #[rustfmt::skip]
 const READING: &[&str] = &[
     "activateskill", "askuser", "askuserquestion", "bashoutput", "clihelp", "enterplanmode", "exitplanmode",
@@ -24,7 +24,7 @@ const WRITING: &[&str] = &[
     "applypatch", "create", "edit", "multiedit", "notebookedit", "patch", "replace", "savememory",
     "storememory", "strreplaceeditor", "write", "writefile",
 ];
-/// What goes on running was classified when it began.
+/// Tools that write to a command that runs, which was classified when it began.
 const RUNNING: &[&str] = &["writebash", "writepowershell", "writestdin"];
 #[rustfmt::skip]
 const AGENTS: &[&str] = &[
@@ -32,7 +32,7 @@ const AGENTS: &[&str] = &[
     "sendmessage", "spawnagent", "task",
 ];
 
-/// The class of a tool of that name.
+/// Returns the class of a tool by its name.
 pub(super) fn classify(tool: &str) -> Classified {
     if let Some(verb) = ours::tool(tool) {
         return match ours::classify_tool(verb) {
@@ -54,14 +54,14 @@ pub(super) fn classify(tool: &str) -> Classified {
     }
 }
 
-/// The name of a tool in one spelling.
+/// Returns the name of a tool in one spelling: only letters and digits, in lower case.
 pub(super) fn plain(tool: &str) -> String {
     tool.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 const UNKNOWN: &str = "is a tool that Consort does not know";
 
-/// Whether the name of a tool that writes says that it deletes.
+/// Tells whether the name of a tool that writes says that it deletes.
 pub(super) fn deletes(tool: &str) -> bool {
     let lower = tool.to_lowercase();
     ["delete", "remove", "unlink", "rmdir"].iter().any(|word| lower.contains(word))

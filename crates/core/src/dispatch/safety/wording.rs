@@ -1,4 +1,4 @@
-//! What a model reads when its run may not do something.
+//! The texts that a model reads when its run may not do something.
 
 use super::ActionClass;
 use super::Bounds;
@@ -6,7 +6,7 @@ use super::Classified;
 use super::Safety;
 use crate::text;
 
-/// Why it is refused, and what the model can do instead.
+/// Returns the reason why a call is refused, and what the model can do instead.
 pub fn refused(safety: Safety, found: &Classified) -> String {
     let (what, instead) = match found.class {
         ActionClass::FileRead => ("reading", "say in your result what should be read"),
@@ -46,7 +46,7 @@ pub fn refused(safety: Safety, found: &Classified) -> String {
     )
 }
 
-/// Why a tool is refused that a run's role does not have.
+/// Returns the reason why a tool is refused that the role of the run does not have.
 pub fn not_its_tool(bounds: &Bounds, tool: &str) -> String {
     let own = bounds.tools.as_deref().unwrap_or_default();
     let has = match own.is_empty() {

@@ -1,4 +1,4 @@
-//! Checks the arguments of one knowledge action, and collects its mistakes.
+//! Checks the arguments of knowledge actions, and collects their mistakes.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ use crate::knowledge::Kind;
 use crate::knowledge::Mistake;
 use crate::text;
 
-/// How long a text may be, in bytes.
+/// Longest text, in bytes.
 pub(in crate::knowledge) const LONGEST: usize = 16 << 10;
 
-/// How many members may be added to a list at once.
+/// The most members that may be added to a list at once.
 const MOST_MEMBERS: usize = 200;
 
 impl Planner<'_> {
-    /// The entities behind a name, as this batch leaves them.
+    /// Returns the entities behind a name, as this batch leaves them.
     pub(super) fn ids(&self, kind: Kind, name: &str) -> Result<Vec<String>, StoreError> {
         if let Some(ids) = self.names.get(&(kind, name.to_owned())) {
             return Ok(ids.clone());
@@ -33,7 +33,7 @@ impl Planner<'_> {
         Ok(self.view.known(kind, name)?.map(|known| known.ids).unwrap_or_default())
     }
 
-    /// The kinds that know a name.
+    /// Returns the kinds that have something of a name.
     pub(super) fn any(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
         let mut kinds = Vec::new();
         for kind in &Kind::NAMED {
@@ -44,7 +44,7 @@ impl Planner<'_> {
         Ok(kinds)
     }
 
-    /// The one that an action names, by `kind` where several have that name.
+    /// Finds the one thing that an action names, by `kind` if several have that name.
     pub(super) fn one_of(
         &mut self,
         action: &Action<'_>,
@@ -58,7 +58,7 @@ impl Planner<'_> {
         };
         let mut found: Vec<Kind> = self.any(&name)?.into_iter().filter(is_wanted).collect();
         let mut name = name;
-        // A file has one name, however it is written.
+        // A file has one name, however its path is written.
         if matches!(found.as_slice(), [] | [Kind::File])
             && let Ok(file) = self.view.place(&name)
             && is_wanted(&Kind::File)
@@ -78,7 +78,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What an action's entity is known by.
+    /// Returns the name that an action's entity is known by.
     pub(super) fn key(&mut self, action: &Action<'_>, kind: Kind) -> Option<String> {
         let field = kind.key_field();
         if kind == Kind::Note && action.props.get(field).is_none() {
@@ -91,7 +91,7 @@ impl Planner<'_> {
         self.place(action, field, &name)
     }
 
-    /// The file of the project that is meant.
+    /// Returns the file of the project that a path means, or notes a mistake.
     pub(super) fn place(&mut self, action: &Action<'_>, field: &str, written: &str) -> Option<String> {
         match self.view.place(written) {
             Ok(name) => Some(name),
@@ -102,7 +102,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Where something is. What was said elsewhere may be there.
+    /// Resolves a place that a field names. One that was said elsewhere may exist only there.
     fn location(&self, written: &str) -> Result<String, String> {
         match self.view.location(written) {
             Err(_) if self.is_import => Ok(written.to_owned()),
@@ -124,7 +124,7 @@ impl Planner<'_> {
         None
     }
 
-    /// The edits that a field's value comes to.
+    /// Returns the edits that set a field to a value, or notes a mistake.
     pub(super) fn field(
         &mut self,
         action: &Action<'_>,
@@ -178,7 +178,7 @@ impl Planner<'_> {
         Vec::new()
     }
 
-    /// What an action does not know is a mistake, not a wish that nobody hears.
+    /// Notes a mistake for every argument that an action does not know, rather than ignore it.
     pub(super) fn only(
         &mut self,
         action: &Action<'_>,
@@ -199,8 +199,8 @@ impl Planner<'_> {
         }
     }
 
-    /// A link may lead to what nobody has recorded yet, which its result says; to what
-    /// is like something known, it would be a slip of the pen.
+    /// Returns the remark for a link to something that nobody has recorded yet. If its name is like
+    /// a known one, it is a slip of the pen, and noted as a mistake.
     pub(super) fn unknown_end(
         &mut self,
         action: &Action<'_>,
@@ -252,7 +252,7 @@ impl Planner<'_> {
     }
 }
 
-/// The names that a batch records, whatever else is wrong with it.
+/// Returns the names that a batch records, whatever else is wrong with it.
 pub(super) fn recorded(actions: &Value, view: &dyn View) -> BTreeSet<String> {
     let name = |action: &Value| {
         let is_record = action.get(0)?.as_str()?.starts_with("record-");
@@ -269,7 +269,7 @@ pub(super) fn props_of<'a>(action: &Action<'a>, field: &Field) -> Option<&'a Val
     action.props.get(field.name).or_else(|| field.aliases.iter().find_map(|alias| action.props.get(*alias)))
 }
 
-/// A list of texts, or one text.
+/// Returns the texts of a list; one text counts as a list of one.
 pub(super) fn texts(value: &Value) -> Option<Vec<&str>> {
     match value {
         Value::String(text) => Some(vec![text]),
@@ -278,14 +278,14 @@ pub(super) fn texts(value: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// What a note without a name is called: its first words.
+/// Makes a name for a note that has none, from its first words.
 fn title(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let title = words.take(6).collect::<Vec<_>>().join("-").to_lowercase();
     if title.is_empty() { "note".to_owned() } else { title }
 }
 
-/// Enough of what was given to recognise it.
+/// Shortens a value to enough to recognise it.
 fn shortened(value: &Value) -> Value {
     let shown = value.to_string();
     if shown.len() <= 200 { value.clone() } else { Value::from(text::one_line(&shown, 200)) }

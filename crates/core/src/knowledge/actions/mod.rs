@@ -1,8 +1,8 @@
-//! Pure rules of knowledge: turns a batch of actions into edits, or into the list of
-//! all its mistakes.
+//! Pure rules that turn a batch of knowledge actions into edits, or into the list of all its
+//! mistakes.
 //!
-//! Decided against one view that does not change meanwhile. An action sees what
-//! those before it in the batch will have made.
+//! A batch is decided against one view that does not change meanwhile. An action sees what those
+//! before it in the batch will have made.
 
 mod checks;
 
@@ -30,53 +30,55 @@ pub(super) use checks::LONGEST;
 use checks::props_of;
 use checks::texts;
 
-/// How many actions a batch may have.
+/// The most actions that a batch may have.
 pub const MOST_ACTIONS: usize = 50;
 
-/// What is known before the batch.
+/// The view of what is known before the batch.
 pub(super) trait View {
     fn known(&self, kind: Kind, name: &str) -> Result<Option<Known>, StoreError>;
 
-    /// The relationships that a name is an end of.
+    /// Returns the relationships that a name is an end of.
     fn links(&self, name: &str) -> Result<Vec<Known>, StoreError>;
 
-    /// All names of a kind, for a hint.
+    /// Returns all names of a kind, for a hint.
     fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError>;
 
-    /// The file of the project that a path means, or why there is none.
+    /// Returns the file of the project that a path means, or why there is none.
     fn place(&self, written: &str) -> Result<String, String>;
 
-    /// A path with a line perhaps, where that is in the project; else as it is written, or
-    /// why it cannot be meant.
+    /// Resolves a path, perhaps with a line: relative to the project if it is in it, else as it is
+    /// written, or why it cannot be meant.
     fn location(&self, written: &str) -> Result<String, String>;
 }
 
-/// What a batch would do.
+/// The effects that a batch would have, or its mistakes.
 #[derive(Debug, Default)]
 pub(super) struct Planned {
     pub(super) edits: Vec<Edit>,
     pub(super) results: Vec<String>,
-    /// Entities that say what a file is for, as somebody has just looked at it.
+    /// Entities that say what a file is for, with the path of a file that somebody has just looked
+    /// at.
     pub(super) files: Vec<(String, String)>,
     pub(super) mistakes: Vec<Mistake>,
-    /// How many edits there are after each action.
+    /// Number of edits after each action.
     pub(super) ends: Vec<usize>,
-    /// Imported relationships to what is not known yet.
+    /// Imported relationships to names that are not known yet.
     pub(super) dangling: Vec<String>,
 }
 
-/// What a batch may be.
+/// The bounds of a batch.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) most: usize,
-    /// Whether it was recorded elsewhere: then nobody is asked what an unknown name means.
+    /// Whether the batch was recorded elsewhere: then an unknown name is accepted, and nobody is
+    /// asked what it means.
     pub(super) is_import: bool,
 }
 
-/// The bounds of what somebody records.
+/// The bounds of a batch that is recorded here.
 pub(super) const USUAL: Bounds = Bounds { most: MOST_ACTIONS, is_import: false };
 
-/// A relationship is known by its ends and its type together.
+/// Returns the name of a relationship, which is known by its ends and its type together.
 pub(super) fn link_name(from: &str, kind: &str, to: &str) -> String {
     format!("{from}\u{1f}{kind}\u{1f}{to}")
 }
@@ -116,15 +118,15 @@ struct Planner<'a> {
     view: &'a dyn View,
     new_id: &'a mut dyn FnMut() -> String,
     planned: Planned,
-    /// The entities behind a name as the batch will have left them; none: taken back.
+    /// The entities behind a name as the batch will have left them; empty: deleted.
     names: BTreeMap<(Kind, String), Vec<String>>,
-    /// The names that the batch records somewhere: links may come before.
+    /// The names that the batch records somewhere: links to them may come before.
     recorded: BTreeSet<String>,
     action: usize,
     is_import: bool,
 }
 
-/// An action that is being looked at.
+/// An action that is being checked.
 struct Action<'a> {
     name: &'a str,
     props: &'a Map<String, Value>,
@@ -166,7 +168,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Adds to what is known by that name, or begins it.
+    /// Adds to the record of that name, or creates it.
     fn record(&mut self, action: &Action<'_>, kind: Kind) -> Result<(), StoreError> {
         let allowed = kind.fields().iter().map(|field| field.name);
         self.only(action, allowed.chain(["remove"]), |name| kind.field(name).is_some());
@@ -193,13 +195,13 @@ impl Planner<'_> {
             edits.push(set(&id, "status", "active"));
         }
         if self.view.known(kind, &name)?.is_some_and(|known| known.stale.is_some()) {
-            // Saying something of it means having looked at it.
+            // To say something of it means to have looked at it.
             edits.push(set(&id, STALE, Value::Null));
         }
         let verb = if is_new { "recorded" } else { "updated" };
         self.done(edits, format!("{verb} {} {name}", kind.as_str()));
         if kind == Kind::File {
-            // What was understood elsewhere was understood of what was there.
+            // An imported description with a hash is about the content that the file had there.
             if !(self.is_import && action.props.contains_key("hash")) {
                 self.planned.files.push((id.clone(), name.clone()));
             }
@@ -208,7 +210,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// `"remove": {"tags": ["old"]}`.
+    /// Returns the edits that remove members of lists: `"remove": {"tags": ["old"]}`.
     fn removals(&mut self, action: &Action<'_>, kind: Kind, id: &str) -> Vec<Edit> {
         let mut edits = Vec::new();
         let Some(removals) = action.props.get("remove") else { return edits };
@@ -257,7 +259,7 @@ impl Planner<'_> {
                 [("from", &from), ("to", &to), ("type", &of)]
                     .map(|(field, text)| set(&id, field, text.as_str())),
             );
-            // Another may rename an end meanwhile, and know nothing of this.
+            // Another replica may rename an end meanwhile, without knowing of this relationship.
             for (field, end) in [(FROM_ID, &from), (TO_ID, &to)] {
                 edits.extend(self.id_of(end)?.map(|end| set(&id, field, end)));
             }
@@ -273,8 +275,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// What an end of a relationship is called: a name, or a file however it is written;
-    /// and a remark where nothing is known of it yet.
+    /// Returns the name of an end of a relationship, which for a file does not depend on how its
+    /// path is written; and a remark if nothing is known of it yet.
     fn end(&mut self, action: &Action<'_>, field: &str, end: String) -> Result<(String, String), StoreError> {
         let known = self.any(&end)?;
         if matches!(known.as_slice(), [] | [Kind::File])
@@ -293,7 +295,7 @@ impl Planner<'_> {
         Ok((end, unknown))
     }
 
-    /// The entity that an end is, if one alone has that name.
+    /// Returns the entity that an end means, if only one kind has that name.
     fn id_of(&self, end: &str) -> Result<Option<String>, StoreError> {
         match self.any(end)?.as_slice() {
             [kind] => Ok(self.ids(*kind, end)?.into_iter().next()),
@@ -321,7 +323,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Takes it back, and the links that lead to it and to nothing else.
+    /// Deletes a record, and the links to it unless something else has its name.
     fn delete(&mut self, action: &Action<'_>, kind: Kind) -> Result<(), StoreError> {
         self.only(action, [kind.key_field()], |_| false);
         let Some(name) = self.key(action, kind) else { return Ok(()) };
@@ -380,7 +382,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// It was looked at and still holds.
+    /// Records that something was looked at and still holds.
     fn confirm(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
         self.only(action, ["name", "path", "kind"], |_| false);
         let Some((kind, name, ids)) = self.one_of(action, &Kind::NAMED)? else { return Ok(()) };
@@ -445,8 +447,8 @@ pub(super) const ACTIONS: &[&str] = &[
     "rename",
 ];
 
-/// How sure one is after so many new pieces of evidence: each for it takes a fifth of
-/// what is missing, each against it a fifth of what there is. 0.5 where nobody said.
+/// Returns the confidence after `count` new pieces of evidence: each for it adds a fifth of what is
+/// missing, each against it takes a fifth of what there is. It begins at 0.5 if nobody said.
 pub(super) fn moved_confidence(before: Option<f64>, count: usize, is_against: bool) -> f64 {
     let mut confidence = before.unwrap_or(0.5);
     for _ in 0..count {

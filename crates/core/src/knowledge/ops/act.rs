@@ -1,4 +1,4 @@
-//! Knowledge verb that records a batch of actions, as a whole or not at all.
+//! Knowledge verbs that record a batch of actions or an import, as a whole or not at all.
 
 use super::index::catch_up_or_begin_anew;
 use std::cell::Cell;
@@ -40,13 +40,13 @@ use crate::secrets::Secret;
 use serde_json::Value;
 
 impl App {
-    /// Records a batch, as a whole or not at all.
+    /// Records a batch of actions, as a whole or not at all.
     pub fn act(&mut self, request: &ActRequest) -> Result<ActOutcome, KnowledgeError> {
         let mut index = self.engine.knowledge();
         self.act_with(&mut *index, request)
     }
 
-    /// The same with an index that is at hand.
+    /// Records a batch of actions with an index that is open already.
     pub fn act_with(
         &mut self,
         index: &mut dyn KnowledgeIndex,
@@ -55,8 +55,8 @@ impl App {
         self.record_batch(index, request, actions::USUAL, &[]).map(|(outcome, _)| outcome)
     }
 
-    /// Records what was recorded elsewhere, with who said so and when: all of it as one
-    /// entry, or nothing.
+    /// Records things that were recorded elsewhere, with their authors and times: all of them as
+    /// one entry, or nothing.
     pub fn import_knowledge(
         &mut self,
         index: &mut dyn KnowledgeIndex,
@@ -79,7 +79,7 @@ impl App {
         let now = self.host.now();
         let files = self.engine.side_files();
         if request.scope != Scope::Global {
-            // Others find a project by its name once it was seen.
+            // Others can find a project by its name only once it is recorded.
             self.settle_projects([request.worktree.clone()])?;
         }
         let mut tx = self.engine.write()?;
@@ -91,7 +91,7 @@ impl App {
             Caller::Person => (Actor::Person, ("you".to_owned(), None)),
             Caller::Anonymous(why) => return Err(why.into()),
         };
-        // Nobody else writes from here on: what is known now stays so.
+        // The write transaction keeps everybody else from writing: what is known now stays so.
         catch_up_or_begin_anew(&*tx, index)?;
         if let Some(key) = &request.key
             && let Some(seq) = index.recorded(&request.scope, key)?
@@ -114,7 +114,7 @@ impl App {
         let mut contents = Contents::load(host, &*files, worktree);
         let mut hashes = Vec::new();
         for (id, path) in &planned.files {
-            // Saying what a file is for means having seen it as it is.
+            // To say what a file is for means to have seen it as it is now.
             let hash = Some(contents.of(path).hash).filter(|hash| hash != GONE);
             hashes.extend(hash.map(|hash| actions::set(id, "hash", hash)));
         }
@@ -132,21 +132,21 @@ impl App {
         let entry = NewEntry { id, at: now, project, actor, changes };
         let recorded = Self::conclude_with(host, tx, &entry)?;
         let number = recorded.numbers[0].unwrap_or(0);
-        // It is recorded; if this fails, the next reader takes it in.
+        // The batch is recorded; if this fails, the next reader takes it in.
         let _ = self.catch_up(index);
         self.note_recorded(&request.scope, &request.worktree);
         Ok((ActOutcome { number, duplicate: false, results: planned.results }, planned.dangling))
     }
 }
 
-/// An import is one entry.
+/// The bounds of an import, which is one entry.
 const IMPORT: actions::Bounds = actions::Bounds { most: 100_000, is_import: true };
 
-/// Where what was imported came from.
+/// The value of [`Source::via`] for what was imported.
 const VIA_IMPORT: &str = "import";
 
-/// Takes the edits of things out that say who said so and when: a change for all of
-/// one author and moment that stand together.
+/// Moves the edits of things that have a time of their own out of the plan: into one change for all
+/// neighbours of the same author and time.
 fn imported(
     planned: &mut actions::Planned,
     things: &[ImportedThing],
@@ -180,7 +180,7 @@ fn imported(
     changes
 }
 
-/// What looks like a secret in the actions of a batch. What was given is not said again.
+/// Finds what looks like a secret in the actions of a batch. The messages do not repeat it.
 fn secrets_in(actions: &Value) -> Vec<Mistake> {
     let all = actions.as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate();
     let found = all.filter_map(|(action, one)| Some((action, one, secrets::find_in(one)?)));
@@ -193,7 +193,7 @@ fn secrets_in(actions: &Value) -> Vec<Mistake> {
         .collect()
 }
 
-/// What the batch in that entry was numbered.
+/// Returns the number of the batch that an entry recorded.
 fn number_of(tx: &dyn Tx, seq: Seq) -> Result<Number, StoreError> {
     let request = TailRequest { after: Some(seq - 1), limit: 1, ..TailRequest::default() };
     let entry = tx.entries(&request)?.pop();
@@ -205,7 +205,7 @@ fn number_of(tx: &dyn Tx, seq: Seq) -> Result<Number, StoreError> {
 struct InScope<'a> {
     index: &'a dyn KnowledgeIndex,
     scope: &'a Scope,
-    /// When the newest of what was read was said.
+    /// The time of the newest statement among the records that were read.
     newest: Cell<Timestamp>,
     from: Standpoint<'a>,
 }

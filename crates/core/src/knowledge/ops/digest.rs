@@ -1,4 +1,4 @@
-//! Knowledge verbs that read the summary of knowledge for a session that starts, and
+//! Knowledge verbs that read the summary of knowledge (the digest) for a session that starts, and
 //! write it again after a change.
 
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::knowledge::digest::Digest;
 use crate::presence::Agent;
 use crate::presence::SessionId;
 
-/// As a rule, and rather too few.
+/// Usual bytes of a token, rather too few.
 const BYTES_PER_TOKEN: usize = 4;
 
 impl App {
-    /// What an agent that begins is told of what is known, in so many tokens: what
-    /// has to do with its branch and its place first.
+    /// Returns the summary of what is known for an agent that begins, in at most `tokens` tokens:
+    /// lines that have to do with its branch and its directory come first.
     pub fn digest(&mut self, agent: &Agent, tokens: usize) -> Option<String> {
         if tokens > 0 {
             self.take_in_for(agent, tokens);
@@ -26,8 +26,8 @@ impl App {
         self.known_digest(agent, tokens)
     }
 
-    /// A session was shown these: should they become stale, it hears of it with its next
-    /// prompt.
+    /// Notes that a session was shown these: if one becomes stale, the session is told with its
+    /// next prompt.
     pub fn note_shown(&self, session: &SessionId, shown: &[(Kind, String)]) {
         let side_files = self.engine.side_files();
         for (kind, name) in shown {
@@ -35,12 +35,13 @@ impl App {
         }
     }
 
-    /// The same of what was taken in before.
+    /// Returns the summary from what has been taken in already.
     pub(super) fn known_digest(&mut self, agent: &Agent, tokens: usize) -> Option<String> {
         let (project, side_files) = (&agent.project.id, self.engine.side_files());
         let mut digest = side_files.digest(project);
         if side_files.is_behind(project, digest.as_ref()) {
-            // Somebody recorded it and could not go on, or it came from elsewhere.
+            // The writer of an entry could not go on to the digest, or the entry came from
+            // elsewhere.
             let _ = self.knowledge();
             digest = side_files.digest(project);
         }
@@ -50,15 +51,15 @@ impl App {
         let words = place.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
         let words: Vec<String> = words.map(str::to_lowercase).collect();
         let digest = digest::digest_for(&lines, &words, tokens * BYTES_PER_TOKEN)?;
-        // Should it become stale, the session hears of it.
+        // If a line becomes stale, the session will be told.
         for shown in digest::shown_in(&digest) {
             side_files.notified_before(&agent.session, shown);
         }
         Some(digest)
     }
 
-    /// Writes out what sessions of a project are told when they start, and which
-    /// files they should say that they have changed.
+    /// Writes the summary for sessions of a project that start, and with `with_files` the list of
+    /// files whose change they should report.
     pub(super) fn write_digest(
         &mut self,
         index: &dyn KnowledgeIndex,

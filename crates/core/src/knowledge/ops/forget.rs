@@ -1,8 +1,8 @@
-//! Knowledge verb that removes something for good: from what is read, from the journal,
-//! and, as it is heard of, from other replicas.
+//! Knowledge verb that forgets something for good: it is removed from the index, from the journal,
+//! and from other replicas as they hear of it.
 //!
-//! What a document's later edits build on are the clocks of the earlier ones. So an
-//! edit that is forgotten stays, **without its value and without the name of a member.**
+//! Later edits of a document build on the clocks of the earlier ones. So a forgotten edit stays,
+//! **without its value and without the name of a member.**
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -30,12 +30,12 @@ use crate::presence;
 use crate::presence::Caller;
 use crate::presence::NotAllowed;
 
-/// What a forgotten member of a list is called.
+/// Beginning of the name that a forgotten member of a list gets.
 const MEMBER: &str = "forgotten-";
 
 impl App {
-    /// Forgets everything that was ever called so, and what ties it to anything.
-    /// **Only the person may**: nobody can bring it back.
+    /// Forgets everything that was ever called by a name, and its relationships. **Only the person
+    /// may**: nobody can bring it back.
     pub fn forget_knowledge(&mut self, request: &ForgetRequest) -> Result<ForgetOutcome, KnowledgeError> {
         let (now, files) = (self.host.now(), self.engine.side_files());
         let entries = self.knowledge_entries(&request.scope)?;
@@ -87,7 +87,7 @@ impl App {
         Ok(ForgetOutcome { entities: entities.len() })
     }
 
-    /// Scrubs what other replicas have forgotten; whether there was anything.
+    /// Scrubs the entities that other replicas have forgotten; tells whether there were any.
     pub(super) fn scrub_forgotten(&mut self, scope: &Scope, edits: &[Edit]) -> Result<bool, StoreError> {
         let is_mark = |edit: &&Edit| matches!(&edit.change, EditChange::Set { field, value } if field == FORGOTTEN && *value == true);
         let entities: BTreeSet<String> =
@@ -98,8 +98,7 @@ impl App {
         Ok(!entities.is_empty())
     }
 
-    /// Takes what was said of entities out of the journal, and has all that is made of it
-    /// made anew.
+    /// Removes what was said of entities from the journal, and makes the index again.
     fn scrub(&mut self, scope: &Scope, entities: &BTreeSet<String>) -> Result<(), StoreError> {
         let file = self.git_file.clone();
         let mut index = self.engine.knowledge();
@@ -136,14 +135,14 @@ impl App {
     }
 }
 
-/// Whether an edit gives its entity that name, or ties it to what has that name.
+/// Tells whether an edit gives its entity that name, or ties it to something of that name.
 fn names(edit: &Edit, name: &str) -> bool {
     let keys = Kind::NAMED.map(Kind::key_field);
     matches!(&edit.change, EditChange::Set { field, value }
         if (keys.contains(&field.as_str()) || matches!(field.as_str(), "from" | "to")) && value == name)
 }
 
-/// Takes out what an edit says; whether there was anything.
+/// Removes the content of an edit; tells whether there was any.
 fn emptied(
     edit: &mut Edit,
     entities: &BTreeSet<String>,

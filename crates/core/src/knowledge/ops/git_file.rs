@@ -1,5 +1,5 @@
-//! Knowledge verbs about the file in git: takes in what it brought before a read, and
-//! has it written after a write.
+//! Knowledge verbs about the file in git: they take in what it brought before a read, and have it
+//! written after a write.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,30 +20,30 @@ use crate::knowledge::as_seen::Contents;
 use crate::presence::Agent;
 use crate::project::ProjectId;
 
-/// The longest file that a hook takes in: a session that starts does not wait for more.
+/// Longest file that a hook takes in, in bytes: a session that starts does not wait for more.
 const LONGEST_IN_HOOK: u64 = 256 << 10;
 
 impl App {
-    /// The same with a file for git. Without one, nothing is taken in or written.
+    /// Returns the app with a port to the file in git. Without one, nothing is taken in or written.
     pub fn with_git_file(mut self, file: Arc<dyn GitFile>) -> Self {
         self.git_file = Some(file);
         self
     }
 
-    /// What is known in a scope as of now, with what git has brought to a worktree.
+    /// Opens what is known in a scope as of now, with what git has brought to a worktree.
     pub fn knowledge_of(
         &mut self,
         scope: &Scope,
         worktree: &Path,
         cwd: &Path,
     ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
-        // A file that cannot be understood keeps nobody from what is known.
+        // A file that cannot be understood must not keep anybody from what is known.
         let _ = self.take_in_git_file(scope, worktree);
         self.knowledge_seen_from(scope, worktree, cwd)
     }
 
-    /// What is known in a scope as of now, as it is seen from a worktree: what is known of
-    /// files says whether they are still what they were. Paths are meant from `cwd`.
+    /// Opens what is known in a scope as of now, as it is seen from a worktree: records about files
+    /// are stale if the files there are not what they were. Paths are relative to `cwd`.
     pub fn knowledge_seen_from(
         &mut self,
         scope: &Scope,
@@ -56,7 +56,8 @@ impl App {
         }
     }
 
-    /// The same, if it is a project's.
+    /// Opens what is known in a project as it is seen from a worktree; `None` for the person's own
+    /// knowledge.
     pub(super) fn seen_from(
         &mut self,
         scope: &Scope,
@@ -69,8 +70,8 @@ impl App {
         let mut contents = Contents::load(&*self.host, &*side_files, worktree);
         let mut seen = AsSeen::new(index, scope, &mut contents, Rc::clone(&self.host), cwd)?;
         contents.keep(&*side_files);
-        // A linked worktree has files of its own; what is noted is how it is where the
-        // repository is.
+        // A linked worktree has files of its own; only the state of the repository's main worktree
+        // is noted.
         if !seen.to_note.is_empty() && self.worktrees(scope).iter().any(|main| main == worktree) {
             let _ = self.mark_stale(project, worktree, &seen.to_note, Actor::Consort);
             self.catch_up(&mut *seen.index)?;
@@ -78,7 +79,7 @@ impl App {
         Ok(Some(seen))
     }
 
-    /// The same for an agent, which may ask for another project than its own.
+    /// Opens what is known in a scope for an agent, which may ask for another project than its own.
     pub fn knowledge_for(
         &mut self,
         scope: &Scope,
@@ -88,8 +89,8 @@ impl App {
         self.knowledge_of(scope, &worktree, &cwd)
     }
 
-    /// The worktree of a scope's files, and the directory from where an agent writes paths:
-    /// its own, or those of another project that it asks for.
+    /// Returns the worktree that has a scope's files, and the directory that an agent's paths are
+    /// relative to: its own, or those of another project that it asks for.
     pub fn standpoint(&mut self, scope: &Scope, agent: &Agent) -> (PathBuf, PathBuf) {
         let is_own = scope.project().is_none_or(|project| *project == agent.project.id);
         let other = if is_own { None } else { self.worktrees(scope).into_iter().next() };
@@ -124,18 +125,18 @@ impl App {
         taken
     }
 
-    /// What is noted of the file of a worktree.
+    /// Returns what is noted of the file of a worktree.
     pub fn git_file_mark(&self, worktree: &Path) -> Option<GitFileMark> {
         self.engine.side_files().git_file_mark(worktree)
     }
 
-    /// Replaces it: the file was taken in or written.
+    /// Replaces what is noted of the file of a worktree, after it was taken in or written.
     pub fn set_git_file_mark(&self, worktree: &Path, mark: &GitFileMark) {
         self.engine.side_files().set_git_file_mark(worktree, mark);
     }
 
-    /// The same for a session that starts, which waits for no long file: then it is
-    /// told with its first prompt after somebody has taken that in.
+    /// Takes in the file for a session that starts. The session does not wait for a long file: it
+    /// gets its digest with the first prompt after somebody has taken that in.
     pub(super) fn take_in_for(&mut self, agent: &Agent, tokens: usize) {
         let (project, worktree) = (&agent.project.id, &agent.location.worktree);
         let scope = Scope::Project(project.clone());
@@ -156,21 +157,22 @@ impl App {
         }
     }
 
-    /// Has the file of a worktree written again, where that is wanted.
+    /// Has the file of a worktree written again, if such a file is wanted.
     pub fn note_recorded(&self, scope: &Scope, worktree: &Path) {
         if let (Scope::Project(_), Some(file)) = (scope, &self.git_file) {
             file.note_recorded(worktree);
         }
     }
 
-    /// The same for a caller that is in none of them.
+    /// Has the files of all repositories of a project written again, for a caller that is in none
+    /// of them.
     pub fn note_recorded_everywhere(&mut self, scope: &Scope) {
         for worktree in self.worktrees(scope) {
             self.note_recorded(scope, &worktree);
         }
     }
 
-    /// Tells sessions with their next prompt what they could not be told when they
+    /// Gives waiting sessions, with their next prompt, the digest that they could not get when they
     /// began.
     pub fn tell_waiting(&mut self, project: &ProjectId) -> Result<(), StoreError> {
         let side_files = self.engine.side_files();
@@ -191,7 +193,7 @@ impl App {
         Ok(())
     }
 
-    /// Where files of projects are in which somebody is at work now, for a process that
+    /// Returns the worktrees of all projects in which an agent is at work now, for a process that
     /// looks after all of them.
     pub fn places_at_work(&mut self) -> Result<Vec<(ProjectId, PathBuf)>, StoreError> {
         let agents = self.engine.read()?.present()?;
@@ -204,8 +206,8 @@ impl App {
         Ok(places)
     }
 
-    /// Where the repositories of a project are checked out, the linked worktrees not
-    /// counted.
+    /// Returns the directories in which the repositories of a project are checked out, without
+    /// linked worktrees.
     pub fn worktrees(&mut self, scope: &Scope) -> Vec<PathBuf> {
         let Scope::Project(project) = scope else { return Vec::new() };
         let repositories = self.engine.read().and_then(|tx| tx.repositories(project)).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Knowledge verbs about the past: who said what and when, the state as of a moment,
-//! and the entries of another replica to merge.
+//! Knowledge verbs about the past: the history of entities, what was known at a moment, and the
+//! merging of another replica's entries.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -27,15 +27,15 @@ use crate::knowledge::past_index::PastIndex;
 use crate::knowledge::past_index::Touched;
 
 impl App {
-    /// All entries about what is known in a scope, oldest first.
+    /// Returns all entries about what is known in a scope, oldest first.
     pub fn knowledge_entries(&mut self, scope: &Scope) -> Result<Vec<Entry>, StoreError> {
         let mut entries = self.engine.read()?.knowledge_after(0, usize::MAX)?;
         entries.retain(|entry| entry.project.as_ref() == scope.project());
         Ok(entries)
     }
 
-    /// Entries about what is known in a scope that have come since, oldest first;
-    /// `None` where the store is another one, and all begins anew.
+    /// Returns the entries about what is known in a scope that have come since `place`, oldest
+    /// first; `None` if the store is another one, so that the caller has to begin again.
     pub fn knowledge_since(
         &mut self,
         scope: &Scope,
@@ -58,7 +58,7 @@ impl App {
         Ok(Some(entries))
     }
 
-    /// All that was said of these entities, oldest first.
+    /// Returns all edits of these entities, oldest first.
     pub fn knowledge_history(
         &mut self,
         scope: &Scope,
@@ -79,7 +79,7 @@ impl App {
         Ok(said)
     }
 
-    /// What was known at some moment.
+    /// Opens an index of what was known at a moment.
     pub fn knowledge_as_of(
         &mut self,
         scope: &Scope,
@@ -89,7 +89,7 @@ impl App {
         let mut then = self.engine.temporary_knowledge();
         let tx = self.engine.read()?;
         let is_here = |entry: &Entry| entry.project.as_ref() == scope.project();
-        // From the beginning up to then, or from now back to then: what is less.
+        // From the beginning up to `at`, or from now back to it: whichever is less.
         if tx.is_mostly_after(at)? {
             let mut before = tx.knowledge_said_until(at)?;
             before.retain(is_here);
@@ -118,7 +118,7 @@ impl App {
             touched.iter().map(|(kind, name)| (kind, name.to_owned())).collect();
         for (kind, name) in concerned {
             ids.extend(now.known(scope, kind, &name)?.into_iter().flat_map(|known| known.ids));
-            // What it leans on decides whether it was stale.
+            // The files that it depends on decide whether it was stale.
             for link in now.links(scope, &name)? {
                 for end in ["from", "to"] {
                     for kind in Kind::ALL {
@@ -127,11 +127,12 @@ impl App {
                     }
                 }
                 ids.extend(link.ids);
-                // One that is named by something's present name had another.
+                // A relationship is named by its ends: while an end had another name, it had
+                // another too.
                 touched.extend([(Kind::Relationship, link.name)]);
             }
         }
-        // The journal is looked through again only for what was not asked for before.
+        // The journal is searched again only for entities that were not asked for before.
         let entries = if ids == first_ids { said_before } else { before(&ids)? };
         then.ingest(&entries, entries.last().map_or(0, |entry| entry.seq))?;
         touched.extend(
@@ -140,9 +141,9 @@ impl App {
         Ok(Box::new(PastIndex { now, then, touched }))
     }
 
-    /// Records what another replica knew and what was new in it, and the way it came:
-    /// also where that is nothing we read, as long as there is an update. What it says
-    /// later may build on it.
+    /// Records the update of another replica, the edits in it that were new, and the way it came:
+    /// even if we can read no edit in it, as long as there is an update, because later updates may
+    /// build on it.
     pub fn merge_knowledge(
         &mut self,
         index: &mut dyn KnowledgeIndex,
@@ -170,7 +171,7 @@ impl App {
     }
 }
 
-/// The fields that something is known by.
+/// The fields that make up the name of an entity.
 const NAMING: [&str; 6] = [KIND, "name", "path", "from", "to", "type"];
 
 fn edits(entries: &[Entry]) -> impl Iterator<Item = &Edit> {
@@ -181,8 +182,8 @@ fn edits(entries: &[Entry]) -> impl Iterator<Item = &Edit> {
     })
 }
 
-/// The entities that a batch of these has made: nothing was said of them before. What
-/// another replica says of its own may be a repetition.
+/// Returns the entities that a batch in these entries has made: nothing was said of them before.
+/// Edits of another replica do not count, because they may be repetitions.
 fn created_in(entries: &[Entry]) -> BTreeSet<String> {
     let changes = entries.iter().flat_map(|entry| &entry.changes);
     let edits = changes.flat_map(|kept| match &kept.change {
@@ -193,7 +194,7 @@ fn created_in(entries: &[Entry]) -> BTreeSet<String> {
     edits.filter(is_first).map(|edit| edit.entity.clone()).collect()
 }
 
-/// Leaves out what an entry says of other entities.
+/// Removes the edits of other entities from an entry.
 fn retain_edits(entry: &mut Entry, ids: &BTreeSet<String>) {
     for kept in &mut entry.changes {
         match &mut kept.change {
@@ -208,7 +209,7 @@ fn retain_edits(entry: &mut Entry, ids: &BTreeSet<String>) {
     }
 }
 
-/// What these entities were called then, and at any time since.
+/// Returns the names that these entities had then, and at any time since.
 fn names_in(before: &[Entry], later: &[Entry], ids: &BTreeSet<String>) -> Touched {
     let (mut entities, mut touched) = (BTreeMap::<&str, Entity>::new(), Touched::default());
     let mut seen = BTreeSet::new();
@@ -229,8 +230,8 @@ fn names_in(before: &[Entry], later: &[Entry], ids: &BTreeSet<String>) -> Touche
     touched
 }
 
-/// What was stale or not because of what was touched: what leans on a file, and both ends
-/// of a relationship.
+/// Adds the names whose staleness may depend on a touched name: everything about a file, and both
+/// ends of a relationship.
 fn add_dependents(
     index: &dyn KnowledgeIndex,
     scope: &Scope,

@@ -6,23 +6,23 @@ use crate::engine::Tx;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Renewed;
 
-/// How many entries are taken in at once.
+/// Number of entries that are taken in at once.
 const BATCH: usize = 500;
 
-/// After so many at a time, the index is worth putting in order.
+/// Number of entries, taken in at a time, from which on the index is tidied.
 const MUCH: usize = 500;
 
 impl App {
-    /// What is known, as of now. It is worth keeping for a caller that asks often.
+    /// Opens the index of what is known, as of now. A caller that asks often should keep it.
     pub fn knowledge(&mut self) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
         let mut index = self.engine.knowledge();
         self.catch_up(&mut *index)?;
         Ok(index)
     }
 
-    /// Brings an index up to date.
+    /// Brings an index up to date with the journal.
     pub fn catch_up(&mut self, index: &mut dyn KnowledgeIndex) -> Result<(), StoreError> {
-        // Another may have taken in what came after our view of the journal.
+        // Another process may have taken in entries that came after our view of the journal.
         for _ in 0..3 {
             let taken = catch_up(&*self.engine.read()?, index)?;
             if let Some(taken) = taken {
@@ -36,33 +36,35 @@ impl App {
         Ok(())
     }
 
-    /// Does what follows from entries that the index has taken in, no matter who recorded them.
+    /// Does what follows from entries that the index has taken in, no matter who recorded them:
+    /// writes digests, and tidies the index.
     fn follow(&mut self, (count, renewed): (usize, Renewed), index: &mut dyn KnowledgeIndex) {
         for (scope, is_about_files) in renewed {
-            // One that is not written is behind, which the next session sees.
+            // A digest that was not written is behind, which the next session notices.
             let _ = self.write_digest(index, &scope, is_about_files);
         }
         tidy_after(count, index);
     }
 
-    /// For a caller that has recorded so much, one after the other.
+    /// Tidies the index for a caller that has recorded `count` batches, one after the other.
     pub fn tidy_knowledge_after(&mut self, count: usize) {
         let mut index = self.engine.knowledge();
         tidy_after(count, &mut *index);
     }
 }
 
-/// Never within a turn to write: others wait for theirs.
+/// Tidies the index if much was taken in. Never call this inside a write transaction: others wait
+/// for theirs.
 fn tidy_after(count: usize, index: &mut dyn KnowledgeIndex) {
     if count >= MUCH {
         index.tidy();
     }
 }
 
-/// Takes in what the index does not have, and says how many entries those were and what
-/// they were about; nothing where it has more than there is to be seen, or something else.
+/// Takes in the entries that the index does not have, and returns their number and what they were
+/// about; `None` if the index is ahead of this view of the journal, or is that of another store.
 fn catch_up(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<Option<(usize, Renewed)>, StoreError> {
-    // In this order: what others take in after that is nothing to wonder about.
+    // The index is asked first: then it cannot seem ahead because of what others take in meanwhile.
     let (mut last, newest) = index.last()?;
     let through = tx.last_seq()?;
     let is_another = |(seq, id)| Ok(tx.id_of(seq)? != Some(id));
@@ -82,8 +84,8 @@ fn catch_up(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<Option<(usize
     Ok(Some((count, renewed)))
 }
 
-/// The same for a writer: nobody is ahead of its view, so an index that is
-/// was made from another store.
+/// Brings an index up to date for a writer. Nobody is ahead of a writer's view, so an index that
+/// seems ahead was made from another store: it is made again.
 pub(super) fn catch_up_or_begin_anew(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<(), StoreError> {
     if catch_up(tx, index)?.is_none() {
         index.forget()?;

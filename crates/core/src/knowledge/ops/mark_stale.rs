@@ -1,4 +1,4 @@
-//! Knowledge verb for a changed file: marks what was recorded about it as stale.
+//! Knowledge verbs about changed files: what was recorded about them is marked as stale.
 
 use std::path::Path;
 
@@ -28,10 +28,9 @@ use crate::text;
 use serde_json::Value;
 
 impl App {
-    /// Marks what is known of files that have another content now, with its hash, and
-    /// takes the mark from those that are what they were. Says which were marked.
-    /// Sessions that were told something that leans on them hear of it with their
-    /// next prompt.
+    /// Marks the records of files that have another content now with the hash of that content, and
+    /// takes the mark from files that are what they were. Returns the files that were marked.
+    /// Sessions that were told something which depends on them are told so with their next prompt.
     pub fn mark_stale(
         &mut self,
         project: &ProjectId,
@@ -74,8 +73,8 @@ impl App {
         Ok(marked)
     }
 
-    /// Looks whether files have changed that something is known of, whatever changed them,
-    /// so that a session hears of it with its prompt. It costs a stat of each.
+    /// Looks whether files that something is known of have changed, whatever changed them, so that
+    /// a session is told with its prompt. It costs a stat of each.
     pub fn notice_changed_files(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let side_files = self.engine.side_files();
         let Some(trail) = side_files.trail(session) else { return Ok(()) };
@@ -85,14 +84,14 @@ impl App {
         }
         let scope = Scope::Project(project);
         let seen = self.seen_from(&scope, worktree, worktree)?;
-        // In a linked worktree nothing is noted for others; its own session hears of it.
+        // In a linked worktree nothing is noted for others; only its own session is told.
         for ((kind, name), (_, path)) in seen.iter().flat_map(|seen| &seen.changed) {
             tell(&*side_files, session, &digest::shown_name(*kind, name), path);
         }
         Ok(())
     }
 
-    /// Tells sessions with their next prompt that what they were told leans on files that
+    /// Tells sessions with their next prompt that something they were told depends on files that
     /// have changed since.
     fn tell_stale(
         &mut self,
@@ -115,8 +114,8 @@ impl App {
     }
 }
 
-/// Tells a session with its next prompt that what it was told leans on a file that has
-/// changed since, once.
+/// Tells a session once, with its next prompt, that something it was told depends on a file that
+/// has changed since.
 fn tell(side_files: &dyn SideFiles, session: &SessionId, shown: &str, path: &str) {
     if !side_files.was_notified(session, shown) {
         return;

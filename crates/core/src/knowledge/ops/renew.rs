@@ -1,4 +1,4 @@
-//! Knowledge verbs that ask for something to be looked at again, and that ask the next
+//! Knowledge verbs that request another look at a record, and that pass the request on to the next
 //! session which touches its file.
 
 use std::collections::BTreeSet;
@@ -19,12 +19,12 @@ use crate::knowledge::place::split_line;
 use crate::presence::Caller;
 use crate::presence::SessionId;
 
-/// How many are asked for at once.
+/// The most requests that are made or kept at once.
 const MOST: usize = 100;
 
 impl App {
-    /// Has the next session that touches its file look again at something, or at
-    /// everything that is stale.
+    /// Asks the next session that touches its file to look again at a record, or at everything that
+    /// is stale.
     pub fn ask_renewal(&mut self, request: &RenewRequest) -> Result<RenewOutcome, KnowledgeError> {
         let by = match self.caller(&request.caller)? {
             Caller::Agent(agent) => Some(agent.name.to_string()),
@@ -33,7 +33,7 @@ impl App {
         };
         let index = self.knowledge_seen_from(&request.scope, &request.worktree, &request.cwd)?;
         let mut found = Vec::new();
-        // What ties things together is looked at with them.
+        // Relationships are looked at with the things that they tie together.
         for kind in Kind::NAMED {
             match &request.name {
                 Some(name) => found.extend(index.known(&request.scope, kind, name)?),
@@ -72,8 +72,8 @@ impl App {
         Ok(RenewOutcome { asked, nowhere, found: found.len() })
     }
 
-    /// The repositories of a project on this machine: sessions in all of them read the
-    /// same notes.
+    /// Returns the repositories of a project on this machine: sessions in all of them read the same
+    /// notes.
     fn clones(&mut self, scope: &Scope, worktree: &Path) -> BTreeSet<PathBuf> {
         let project = scope.project();
         let known = project.and_then(|project| self.engine.read().ok()?.repositories(project).ok());
@@ -81,7 +81,8 @@ impl App {
         here.into_iter().chain(known.unwrap_or_default()).collect()
     }
 
-    /// What a session that has just touched files is asked of them; nobody else is.
+    /// Takes the requests about files that a session has just touched, so that no other session
+    /// gets them.
     pub fn take_renewals(&mut self, session: &SessionId, paths: &[PathBuf]) -> Vec<String> {
         let side_files = self.engine.side_files();
         let mut told = Vec::new();
@@ -94,7 +95,7 @@ impl App {
                 continue;
             }
             side_files.set_renewals(repository, &rest);
-            // It was asked in every clone, and is answered in one.
+            // The request was made in every clone, and is answered in one.
             let project = self.engine.read().ok().and_then(|tx| tx.agent(session).ok()?);
             if let Some((agent, _)) = project {
                 for clone in self.clones(&Scope::Project(agent.project.id), path) {
@@ -110,8 +111,8 @@ impl App {
     }
 }
 
-/// The files that something leans on: itself, where it says it is, and what it is tied to;
-/// those of them that have changed, if any has.
+/// Returns the files that a record depends on: the file itself, its locations, and the files that
+/// it is tied to; if any of them has changed, only those.
 fn paths(
     index: &dyn KnowledgeIndex,
     request: &RenewRequest,

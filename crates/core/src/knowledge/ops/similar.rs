@@ -1,4 +1,4 @@
-//! Knowledge verbs that find the projects which are like this one, and what they know.
+//! Knowledge verbs that find projects like this one, and what is known there.
 
 use serde_json::Value;
 
@@ -14,11 +14,12 @@ use crate::knowledge::adopted;
 use crate::knowledge::similar;
 use crate::project::ProjectId;
 
-/// How many others are found.
+/// The most results that are returned.
 const FEW: usize = 20;
 
 impl App {
-    /// Other projects of this machine that know things of the same words, most alike first.
+    /// Returns other projects of this machine whose knowledge uses the same words, most alike
+    /// first.
     pub fn similar_projects(&mut self, here: &ProjectId) -> Result<Vec<SimilarProject>, StoreError> {
         let index = self.knowledge()?;
         let mut others = Vec::new();
@@ -39,8 +40,8 @@ impl App {
         Ok(ranked.into_iter().map(one).take(FEW).collect())
     }
 
-    /// Principles and patterns of other projects, and the person's own, that have these
-    /// words.
+    /// Returns principles and patterns that have these words, of other projects and the person's
+    /// own.
     pub fn similar_things(
         &mut self,
         here: &ProjectId,
@@ -54,7 +55,7 @@ impl App {
         Ok(found)
     }
 
-    /// The action that records here what is known in another scope.
+    /// Returns the action that records here what is known in another scope.
     pub fn adoption(&mut self, name: &str, there: &Scope) -> Result<Value, KnowledgeError> {
         let index = self.knowledge()?;
         for kind in [Kind::Principle, Kind::Pattern, Kind::Decision] {

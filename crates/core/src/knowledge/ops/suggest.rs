@@ -20,15 +20,15 @@ use crate::messages::MessageChange;
 use crate::presence::Agent;
 use crate::presence::SessionId;
 
-/// How much of the journal is looked through.
+/// Number of entries of the journal that are looked through, the newest.
 const NEWEST: usize = 5_000;
 
-/// How many of a sort are named.
+/// The most suggestions of each kind.
 const FEW: usize = 10;
 
 impl App {
-    /// What sessions of a project have found out, as far as the journal and their logs
-    /// tell, and nobody has recorded.
+    /// Returns what sessions of a project have found out and nobody has recorded, as far as the
+    /// journal and their logs tell.
     pub fn suggest_knowledge(
         &mut self,
         scope: &Scope,
@@ -48,7 +48,7 @@ impl App {
         Ok(found)
     }
 
-    /// A session has run a command; it is kept where the settings say so.
+    /// Keeps a command that a session has run, if the settings say so.
     pub fn note_command(
         &self,
         session: &SessionId,
@@ -59,8 +59,8 @@ impl App {
         self.engine.side_files().note_command(session, cwd, command, failed)
     }
 
-    /// Sentences of messages that sound like decisions, newest first, unless something
-    /// that is known says the same.
+    /// Returns sentences of messages that sound like decisions, newest first, unless a record says
+    /// the same.
     fn suggest_decisions(&mut self, scope: &Scope) -> Result<Vec<Suggestion>, StoreError> {
         let request =
             TailRequest { after: None, since: None, project: scope.project().cloned(), limit: NEWEST };
@@ -78,7 +78,7 @@ impl App {
         Ok(found)
     }
 
-    /// Files that several sessions have read and nobody has said anything of, most read
+    /// Returns files that several sessions have read and nobody has said anything of, most read
     /// first.
     fn suggest_files(
         &mut self,

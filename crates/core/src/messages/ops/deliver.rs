@@ -1,5 +1,4 @@
-//! Messages verbs that deliver waiting letters to a session through its hooks, and
-//! record them as read.
+//! Messages verbs that deliver waiting letters to a session through its hooks, and record them as read.
 
 use super::delivery_states;
 use super::name_projects;
@@ -15,14 +14,13 @@ use crate::messages::quote;
 use crate::messages::rules;
 use crate::presence::SessionId;
 
-/// How many letters that wait one hook looks at: about as many as fit into what it says.
+/// Most waiting letters that one hook looks at: about as many as fit into its output.
 const MOST: usize = 64;
 
 impl App {
-    /// What a hook delivers to its session at this moment, recorded as delivered;
-    /// [`App::shown`] must follow once it was written out. Notes what was handed
-    /// over before as read where the moment proves it. With nothing to do it
-    /// opens no database.
+    /// Collects the letters that a hook delivers to its session at this moment, and records them as
+    /// delivered; [`App::shown`] must follow once they were written out. Records letters delivered before as
+    /// read if the moment proves it. Opens no database if the flags say that there is nothing to do.
     pub fn collect(
         &mut self,
         session: &SessionId,
@@ -35,13 +33,13 @@ impl App {
         }
         let now = self.host.now();
         let mailbox = Actor::Agent(session.clone());
-        // At the start a look is enough: as a rule there is nothing.
+        // At the start there is usually no mail: check with a read transaction first.
         if moment == DeliveryPoint::Start && !self.engine.read()?.has_unread(&mailbox)? {
             return Ok(None);
         }
         let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
-        // A hook that hands over none need only know whether there are any.
+        // A hook that delivers no letters need only know whether there are any.
         let most = if moment.hands_over() { MOST } else { 1 };
         let (letters, is_more) = tx.most_urgent(&mailbox, most)?;
         let mut plan = rules::plan(letters, moment, now, delivery_states(&*self.host, &*flags, &mailbox));
@@ -82,7 +80,7 @@ impl App {
                 met.dedup();
                 met.retain(|who| is_stranger(who));
                 let met: Vec<String> = met.into_iter().map(ToString::to_string).collect();
-                // Introduced twice is no harm.
+                // A failure is harmless: the senders would be introduced twice.
                 if !met.is_empty() {
                     let _ = flags.introduce(session, &met);
                 }
@@ -91,7 +89,7 @@ impl App {
         }
         let mut flag = rules::flag_after(&plan, handed, now);
         if is_more {
-            // What they are is for the next hook to say.
+            // The next hook will look at the remaining letters.
             (flag.new, flag.later) = (true, true);
         }
         tx.set_flag(session, flag);

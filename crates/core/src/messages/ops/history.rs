@@ -1,5 +1,5 @@
-//! Messages verbs that look back: sent messages with their receipts, threads,
-//! conversations.
+//! Messages verbs that read past messages: sent and received ones with receipts, threads, conversations,
+//! unanswered questions.
 
 use super::LOOKED_THROUGH;
 use super::name_of;
@@ -22,20 +22,20 @@ use crate::project::ProjectId;
 use crate::text;
 
 impl App {
-    /// The last messages that someone sent, with their receipts.
+    /// Returns the last messages of a sender, with their receipts.
     pub fn sent(&mut self, from: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
         let tx = self.engine.read()?;
         named(&*tx, tx.sent_by(from, Timestamp(0), limit)?)
     }
 
-    /// The last messages to a mailbox, read or not; looking at them marks nothing as read.
+    /// Returns the last messages to a mailbox, read or not; marks nothing as read.
     pub fn received(&mut self, mailbox: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
         let tx = self.engine.read()?;
         named(&*tx, tx.received(mailbox, Timestamp(0), limit)?)
     }
 
-    /// What agents that are here have asked someone within a day, newest first: it was read, and
-    /// nothing was written to them since.
+    /// Returns the questions of present agents within a day that the mailbox has read, if nothing was written
+    /// to the agent since; newest first.
     pub fn unanswered(&mut self, mailbox: &Actor) -> Result<Vec<Message>, StoreError> {
         let now = self.host.now();
         let since = now.minus(Timestamp::DAY);
@@ -61,7 +61,7 @@ impl App {
         Ok(open)
     }
 
-    /// The thread of a message, as someone in that project names it.
+    /// Returns the thread of a message that a reader in the project `here` names.
     pub fn thread(
         &mut self,
         name: &MessageName,
@@ -72,14 +72,14 @@ impl App {
         Ok(named(&*tx, tx.thread(message.thread())?)?)
     }
 
-    /// The numbers of these messages, as far as they are kept.
+    /// Returns the numbers of those of these messages that still exist.
     pub fn message_numbers(&mut self, messages: &[ChangeId]) -> Result<Vec<Number>, StoreError> {
         let tx = self.engine.read()?;
         let numbers = messages.iter().map(|id| Ok(tx.message(*id)?.map(|message| message.number)));
         numbers.filter_map(Result::transpose).collect()
     }
 
-    /// The last messages between two.
+    /// Returns the last messages between two parties.
     pub fn between(
         &mut self,
         one: &Actor,
@@ -91,7 +91,7 @@ impl App {
     }
 }
 
-/// The message that someone in that project means.
+/// Finds the message that a reader in the project `here` names.
 pub(super) fn find(
     tx: &dyn Tx,
     name: &MessageName,
@@ -109,7 +109,7 @@ pub(super) fn find(
             let mut found = tx.numbered(*number)?;
             match project {
                 Some(named) => found.retain(|message| is_of(message, named)),
-                // Of this project; or else the only one there is.
+                // Prefer the reader's project; else the number must be unique.
                 None if found.iter().any(|message| message.project.as_ref() == here) => {
                     found.retain(|message| message.project.as_ref() == here);
                 }
@@ -126,7 +126,7 @@ pub(super) fn find(
     Ok(found.ok_or_else(|| Refusal::NoSuchMessage { name: name.clone() })?)
 }
 
-/// With the names that projects and owners of receipts have now.
+/// Fills in the current names of projects and recipients.
 fn named(tx: &dyn Tx, mut posts: Vec<SentMessage>) -> Result<Vec<SentMessage>, StoreError> {
     name_projects(tx, None, posts.iter_mut().map(|post| &mut post.message))?;
     for receipt in posts.iter_mut().flat_map(|post| &mut post.receipts) {

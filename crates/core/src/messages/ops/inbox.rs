@@ -1,5 +1,4 @@
-//! Messages verbs for a mailbox that is read on request: list the new letters, and mark
-//! them as read.
+//! Messages verbs for a mailbox that is read on request: list the new letters, and mark them as read.
 
 use super::delivery_states;
 use super::name_projects;
@@ -21,14 +20,13 @@ use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 
 impl App {
-    /// The letters not read yet, in the order they were sent. Unless it only
-    /// peeks they are delivered with this, and [`App::mark_read`] must follow
-    /// once they were shown.
+    /// Returns the letters not read yet, in the order they were sent. Unless the request only peeks, they are
+    /// recorded as delivered, and [`App::mark_read`] must follow once they were shown.
     pub fn inbox(&mut self, request: &InboxRequest) -> Result<Vec<Letter>, StoreError> {
         self.inbox_where(request, |_| true)
     }
 
-    /// The same of some of them.
+    /// Returns the letters as [`App::inbox`] does, but only those that `is_wanted` selects.
     pub fn inbox_where(
         &mut self,
         request: &InboxRequest,
@@ -53,7 +51,7 @@ impl App {
             .own_machine_process()
             .ok_or_else(|| StoreError::Failed("this process cannot be found".into()))?;
         let tx = self.engine.write()?;
-        // What was there a moment ago may have been read since.
+        // Look again under the write lock: the letters may have been read since.
         let letters = waiting(&*tx, &*self.host)?;
         if letters.is_empty() {
             return Ok(letters);
@@ -65,7 +63,7 @@ impl App {
         Ok(letters)
     }
 
-    /// Notes that letters were shown to the caller that asked for them.
+    /// Records as read the letters that were shown to the caller.
     pub fn mark_read(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
         if letters.is_empty() {
             return Ok(());
@@ -74,7 +72,7 @@ impl App {
         let mut tx = self.engine.write()?;
         let messages = ids(letters);
         if let Actor::Agent(session) = mailbox {
-            // Which of the others a hook should deliver is for a hook to say.
+            // If other letters are left, the flags stay: a hook decides which of them to deliver.
             let unread = tx.unread(mailbox)?;
             if unread.iter().all(|letter| messages.contains(&letter.message.id)) {
                 tx.set_flag(session, MailFlag::default());
@@ -86,8 +84,8 @@ impl App {
         Ok(())
     }
 
-    /// Notes that letters which were delivered could not be shown: as if the process
-    /// that delivered them had ended before it was done.
+    /// Records that delivered letters could not be shown, as if the delivering process had ended too early:
+    /// they will be delivered again.
     pub fn mark_not_shown(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
         if letters.is_empty() {
             return Ok(());
@@ -101,13 +99,13 @@ impl App {
         Ok(())
     }
 
-    /// How many letters someone has not read.
+    /// Counts the unread letters of a mailbox.
     pub fn unread_count(&mut self, mailbox: &Actor) -> Result<usize, StoreError> {
         Ok(self.engine.read()?.unread_counts()?.remove(mailbox).unwrap_or(0))
     }
 }
 
-/// The letters that nobody has shown or is showing.
+/// Returns the requested letters that no process has shown or is showing.
 fn waiting(
     host: &dyn Host,
     flags: &dyn SideFiles,
@@ -134,7 +132,7 @@ fn ids(letters: &[Letter]) -> Vec<ChangeId> {
     letters.iter().map(|letter| letter.message.id).collect()
 }
 
-/// An agent's receipts are news of its project, the person's of all.
+/// Returns the project that a mailbox's receipts are recorded in: an agent's own, or none for the person.
 fn project(tx: &dyn Tx, mailbox: &Actor) -> Result<Option<ProjectId>, StoreError> {
     Ok(match mailbox {
         Actor::Agent(session) => tx.agent(session)?.map(|(agent, _)| agent.project.id),

@@ -1,4 +1,5 @@
-//! The verbs of the messages room, one file each, and what other rooms ask of it.
+//! The verbs of the messages room, one file each, and functions for other rooms: notices, open threads,
+//! forgetting old messages.
 
 mod deliver;
 mod history;
@@ -36,8 +37,8 @@ use crate::project::Project;
 use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 
-/// What it takes for Consort to tell agents, or else the person, something that came
-/// about in the same entry.
+/// Makes the change by which Consort sends agents, or the person if there are none, a message about changes
+/// in the same entry.
 pub(crate) fn notice(to: &[&Agent], kind: MessageType, priority: Priority, text: String) -> Change {
     let to = match to {
         [] => vec![send::person()],
@@ -48,19 +49,18 @@ pub(crate) fn notice(to: &[&Agent], kind: MessageType, priority: Priority, text:
     Change::Messages(MessageChange::Sent(Box::new(sent)))
 }
 
-/// An agent, or the person, as those it writes to see it.
+/// Describes an agent, or the person, as the sender of a message.
 fn sender(host: &dyn Host, me: Option<&Agent>) -> Sender {
     send::sender(me, |me| host.branch(&me.location.worktree).or_else(|| me.branch.clone()))
 }
 
-/// Consort, as those it writes to see it.
+/// Describes Consort as the sender of a message.
 fn consort() -> Sender {
     let (who, name) = (Actor::Consort, "consort".into());
     Sender { who, name, kind: None, project: None, branch: None, details: None }
 }
 
-/// What it takes for Consort itself to tell an agent something.
-/// By its key it can be taken back.
+/// Makes the change by which Consort sends an agent a message. With a key, the message can be taken back.
 pub(crate) fn remark(to: &Agent, text: String, key: Option<String>) -> Change {
     let from = consort();
     let (to, kind, priority) = (vec![send::recipient(to)], MessageType::Info, Priority::Normal);
@@ -68,8 +68,7 @@ pub(crate) fn remark(to: &Agent, text: String, key: Option<String>) -> Change {
     Change::Messages(MessageChange::Sent(Box::new(sent)))
 }
 
-/// What it takes for Consort to leave unsaid what it had to tell a session and
-/// what that has not heard.
+/// Returns the change that takes back Consort's message with this key, if the session has not read it.
 pub(crate) fn take_back(tx: &dyn Tx, session: &SessionId, key: &str) -> Result<Option<Change>, StoreError> {
     let to = Actor::Agent(session.clone());
     let Some(message) = tx.by_key(&Actor::Consort, key)? else { return Ok(None) };
@@ -78,9 +77,8 @@ pub(crate) fn take_back(tx: &dyn Tx, session: &SessionId, key: &str) -> Result<O
     Ok(Some(unsaid).filter(|_| is_unheard))
 }
 
-/// What it takes to forget messages sent before then that everyone has read.
-/// What was never read is given up only with its recipient, and in so many
-/// words.
+/// Returns the changes that remove messages sent before `before` that everyone has read. An unread letter is
+/// given up only if its recipient is long gone, and by a change that says so.
 pub(crate) fn forget_before(tx: &dyn Tx, before: Timestamp) -> Result<Vec<Change>, StoreError> {
     let long_gone = presence::gone_before(tx, before)?;
     let mut forgotten = Vec::new();
@@ -110,14 +108,14 @@ pub(crate) fn forget_before(tx: &dyn Tx, before: Timestamp) -> Result<Vec<Change
     Ok(changes)
 }
 
-/// How many messages are looked through for open threads.
+/// Most messages that are searched for open threads.
 const LOOKED_THROUGH: usize = 50;
 
-/// The questions of the last day that an agent has not answered, and those of its own that
-/// nobody has; newest first. What it has not read yet is shown to it anyway.
+/// Returns the questions of the last day that an agent has not answered, and its own that nobody has
+/// answered, newest first. Unread messages are left out, because they are shown to the agent anyway.
 pub(crate) fn open_threads(tx: &dyn Tx, me: &Agent, now: Timestamp) -> Result<Vec<OpenThread>, StoreError> {
     let (mailbox, since) = (Actor::Agent(me.session.clone()), now.minus(Timestamp::DAY));
-    // As a rule there is nothing, and a start waits for this.
+    // Usually there is nothing, and the start of a session waits for this.
     if !tx.has_correspondence(&mailbox, since)? {
         return Ok(Vec::new());
     }
@@ -136,13 +134,13 @@ pub(crate) fn open_threads(tx: &dyn Tx, me: &Agent, now: Timestamp) -> Result<Ve
     open.iter().map(view).collect()
 }
 
-/// How many letters each mailbox has not read.
+/// Counts the unread letters of each mailbox.
 pub(crate) fn unread_counts(store: &dyn MessageStore) -> Result<BTreeMap<Actor, usize>, StoreError> {
     store.unread_counts()
 }
 
-/// Tells what became of deliveries to this mailbox, by who delivered; each process is
-/// looked for once.
+/// Returns a function that tells the state of a process's delivery to this mailbox; each process is looked up
+/// only once.
 fn delivery_states<'a>(
     host: &'a dyn Host,
     flags: &'a dyn SideFiles,
@@ -153,7 +151,7 @@ fn delivery_states<'a>(
         if let Some((_, state)) = known.borrow().iter().find(|(process, _)| process == by) {
             return *state;
         }
-        // In this order: it notes that it has shown all, and then it ends.
+        // The order matters: a delivering process first notes that it has shown everything, and then ends.
         let is_alive = host.is_alive_anywhere(by);
         let state = match mailbox {
             Actor::Agent(session) if flags.was_shown(session, by) => DeliveryState::Shown,
@@ -165,7 +163,7 @@ fn delivery_states<'a>(
     }
 }
 
-/// Looks up what the projects are called that messages of other projects than this one are counted in.
+/// Fills in the project names of messages that belong to other projects than `here`.
 fn name_projects<'a>(
     store: &dyn PresenceStore,
     here: Option<&ProjectId>,
@@ -183,14 +181,14 @@ fn name_projects<'a>(
     Ok(())
 }
 
-/// What a project is called, unless another has that name.
+/// Returns the name of a project, unless another project has the same name.
 fn project_name(projects: &[Project], id: &ProjectId) -> Option<String> {
     let found = projects.iter().find(|project| project.id == *id)?;
     let is_namesake = |other: &Project| other.name == found.name && other.id != found.id;
     (!projects.iter().any(is_namesake)).then(|| found.name.clone())
 }
 
-/// What a mailbox's owner is called.
+/// Returns the name of a mailbox's owner.
 fn name_of(store: &dyn PresenceStore, who: &Actor) -> Result<String, StoreError> {
     Ok(match who {
         Actor::Person => "your user".into(),

@@ -1,5 +1,5 @@
-//! Messages verb that sends a message to agents or to the person: resolves the
-//! recipients, and records one entry.
+//! Messages verb that sends a message to agents or to the person: resolves the recipients, and records one
+//! entry.
 
 use super::history::find;
 use super::project_name;
@@ -68,7 +68,7 @@ impl App {
     }
 }
 
-/// What is looked at to find out who is meant.
+/// The context for resolving a request to send: store, machine and sender.
 struct Sending<'a> {
     host: &'a dyn Host,
     files: &'a dyn SideFiles,
@@ -77,7 +77,7 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// All that is known of a request when it is decided.
+    /// Gathers the facts from which a request is decided.
     fn gather(&self, request: &SendRequest) -> Result<SendFacts, MessageError> {
         let (tx, me) = (self.tx, self.me);
         let own = me.map(|me| me.project.id.clone());
@@ -93,14 +93,14 @@ impl Sending<'_> {
             None => None,
             Some(name) => match find(tx, name, here.as_ref()) {
                 Ok(answered) => Some(answered),
-                // It was sent before, whatever it answered.
+                // The message was sent before, so the message it replied to is not needed.
                 Err(_) if former.is_some() => None,
                 Err(error) => return Err(error),
             },
         };
         let found = self.found(request, here.as_ref(), answered.as_ref())?;
         let mut project = own.or_else(|| answered.as_ref()?.project.clone());
-        // The person's belongs where those are who get it.
+        // A message of the person's is numbered in the project of its first agent recipient.
         if project.is_none()
             && let Some(session) = found.iter().flatten().flatten().find_map(|to| to.who.session())
         {
@@ -116,7 +116,7 @@ impl Sending<'_> {
         Ok(SendFacts { from, project, elsewhere, answered, found, former })
     }
 
-    /// Whom each word means.
+    /// Finds the recipients for each name in a request.
     fn found(
         &self,
         request: &SendRequest,
@@ -126,7 +126,7 @@ impl Sending<'_> {
         match &request.to {
             Recipients::Everywhere => Ok(vec![Ok(self.others(None)?)]),
             Recipients::Sender => match answered {
-                // To one's own there is more to say to those who got it.
+                // A reply to one's own message goes to that message's recipients.
                 Some(Message { sent, .. })
                     if self.is_me(&sent.from.who) && sent.to.iter().any(|to| !self.is_me(&to.who)) =>
                 {
@@ -155,7 +155,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Everyone else that is present, in that project or anywhere.
+    /// Returns all other live agents, of one project or of all.
     fn others(&self, project: Option<&ProjectId>) -> Result<Vec<Recipient>, StoreError> {
         let mut agents = self.tx.present()?;
         agents.retain(|agent| {
@@ -166,12 +166,12 @@ impl Sending<'_> {
         Ok(agents.iter().map(recipient).collect())
     }
 
-    /// Whether an agent has this very name: `user` may be one.
+    /// Tells whether an agent has exactly this name, which may be a word such as `user`.
     fn has(&self, name: &str) -> Result<bool, StoreError> {
         Ok(self.tx.by_name(name)?.is_some())
     }
 
-    /// The agent of that name, or that it means.
+    /// Finds the agent with this name, or the only agent that the word stands for.
     fn named(&self, name: &str) -> Result<Found, StoreError> {
         let agent = match self.tx.by_name(name)? {
             Some(agent) => agent,
@@ -204,15 +204,15 @@ impl Sending<'_> {
         }
     }
 
-    /// Who wrote or got a message, as it is called now; if it is gone, the one that
-    /// has its name.
+    /// Finds the agent that sent or received a message, under its current name; if it is gone, the agent of
+    /// its project that has its name now.
     fn addressee(&self, who: &Actor, name: &str, project: Option<&ProjectId>) -> Result<Found, StoreError> {
         let Actor::Agent(session) = who else { return Ok(Ok(vec![person()])) };
         let known = self.tx.agent(session)?;
         if let Some((agent, None)) = &known {
             return self.named(agent.name.as_str());
         }
-        // A namesake elsewhere is somebody else.
+        // An agent of the same name in another project is a different agent.
         let project = known.as_ref().map(|(agent, _)| &agent.project.id).or(project);
         let heir = self.tx.by_name(name)?;
         match heir.filter(|heir| Some(&heir.project.id) == project) {
@@ -222,7 +222,7 @@ impl Sending<'_> {
     }
 }
 
-/// An agent, or the person, as those it writes to see it.
+/// Describes an agent, or the person if `None`, as the sender of a message.
 pub(super) fn sender(me: Option<&Agent>, branch: impl Fn(&Agent) -> Option<String>) -> Sender {
     let Some(me) = me else {
         let (who, name) = (Actor::Person, "you".into());
@@ -240,7 +240,7 @@ pub(super) fn sender(me: Option<&Agent>, branch: impl Fn(&Agent) -> Option<Strin
     }
 }
 
-/// Who speaks; `None` is the person. An agent speaks for itself only.
+/// Returns the agent that the message is from; `None` is the person. An agent speaks only for itself.
 fn speaker(tx: &dyn Tx, caller: Caller, as_agent: Option<&str>) -> Result<Option<Agent>, MessageError> {
     match (caller, as_agent) {
         (Caller::Anonymous(why), _) => Err(Refusal::from(why).into()),
@@ -256,7 +256,7 @@ fn speaker(tx: &dyn Tx, caller: Caller, as_agent: Option<&str>) -> Result<Option
     }
 }
 
-/// Why nobody present has this name.
+/// Returns the refusal for a name that no present agent has.
 fn unknown(tx: &dyn Tx, name: &str) -> Result<Refusal, StoreError> {
     if let Some(agent) = tx.gone_by_name(name)?.pop() {
         return Ok(Refusal::Gone { name: agent.name.to_string() });

@@ -1,4 +1,4 @@
-//! Messages verb that decides which idle recipients a message should wake.
+//! Messages verbs that decide which idle sessions to wake for mail.
 
 use super::delivery_states;
 use crate::App;
@@ -16,13 +16,12 @@ use crate::presence::Agent;
 use crate::presence::SessionId;
 use crate::presence::Status;
 
-/// Longer than most tools take.
+/// Silence after which a busy session may have been interrupted: longer than most tools take.
 const LONG_SILENCE: i64 = Timestamp::MINUTE;
 
 impl App {
-    /// The recipients that sit idle after a turn, and would not hear of this
-    /// message until the person speaks to them. One that was never spoken to is
-    /// left alone.
+    /// Returns the recipients of a message that are idle after a turn, and would not see the message until
+    /// the person prompts them. A session that was never prompted is left alone.
     pub fn idle_recipients(
         &mut self,
         request: &SendRequest,
@@ -37,8 +36,8 @@ impl App {
         let mut asleep = Vec::new();
         for recipient in &outcome.to {
             let Actor::Agent(session) = &recipient.who else { continue };
-            // One that works without a sign may have been interrupted, which
-            // fires no hook; its CLI knows.
+            // A session that seems busy but silent may have been interrupted, which fires no hook; the caller
+            // asks its CLI.
             let Some(activity) = files.activity(session) else { continue };
             let is_busy = activity.status != Status::Idle && now.since(activity.last_active) < LONG_SILENCE;
             if is_busy || activity.prompts == 0 {
@@ -55,8 +54,8 @@ impl App {
         Ok(asleep)
     }
 
-    /// What there is for a session that sits idle and whose plugin waits for
-    /// mail itself. Delivers nothing; without mail it opens no database.
+    /// Checks for mail on behalf of an idle session whose plugin waits for mail itself. Delivers nothing;
+    /// opens no database if the flags say that there is no mail.
     pub fn check_wake(
         &mut self,
         session: &SessionId,
@@ -70,7 +69,7 @@ impl App {
         }
         let tx = self.engine.read()?;
         let Some((agent, None)) = tx.agent(session)? else { return Ok(WakeCheck::Gone) };
-        // One that was never spoken to is left alone.
+        // A session that was never prompted is left alone.
         let is_spoken_to = activity.is_some_and(|activity| activity.prompts > 0);
         if !is_spoken_to || !hook_settings(&*tx, &agent.location.worktree, environment)?.wake_idle {
             return Ok(WakeCheck::Nothing);

@@ -1,4 +1,4 @@
-//! Monitor verb that drops what is known of a pane that is gone.
+//! Monitor verb that drops the record of a pane that is gone.
 
 use crate::App;
 use crate::journal::Actor;
@@ -9,7 +9,7 @@ use crate::monitor::PanePlace;
 use crate::presence::AgentName;
 
 impl App {
-    /// Records that a pane is gone for good. One that nothing is known of is no news.
+    /// Records that a pane is gone for good, if there is a record of the pane.
     pub fn note_closed(
         &mut self,
         place: &PanePlace,

@@ -1,4 +1,4 @@
-//! Monitor verbs that keep, for a day, what the screen of a stalled agent showed.
+//! Monitor verbs that keep the screen of a stalled agent for a day.
 
 use crate::App;
 use crate::engine::StoreError;
@@ -6,18 +6,18 @@ use crate::monitor::PanePlace;
 use crate::text;
 
 impl App {
-    /// Keeps the screen of an agent that has stalled. It has no secrets in it any more.
+    /// Keeps the screen of a stalled agent; the caller has removed its secrets.
     pub fn keep_frozen_screen(&mut self, place: &PanePlace, screen: &str) -> Result<(), StoreError> {
         self.engine.side_files().keep(&name(place), screen.as_bytes(), self.host.now())
     }
 
-    /// What was kept of it within the last day.
+    /// Returns the screen that was kept for a pane within the last day.
     pub fn frozen_screen(&self, place: &PanePlace) -> Option<String> {
         String::from_utf8(self.engine.side_files().kept(&name(place))?).ok()
     }
 }
 
 fn name(place: &PanePlace) -> String {
-    // What is kept is named by a number in hexadecimal.
+    // Kept files are named by a hexadecimal number.
     format!("{:016x}", text::checksum(format!("screen of {}", place.key()).as_bytes()))
 }

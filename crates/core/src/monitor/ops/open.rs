@@ -1,5 +1,4 @@
-//! Monitor verbs by which a pane is opened: who may, what its agent is called, and the
-//! record of it.
+//! Monitor verbs for opening a pane: check the permission, choose the agent's name, record the pane.
 
 use crate::App;
 use crate::journal::Actor;
@@ -14,19 +13,19 @@ use crate::presence::Caller;
 use crate::presence::CallerFacts;
 use crate::presence::NameWish;
 
-/// Who opens an agent, and how loose it is to be.
+/// A request to open an agent: its caller, and the name and permissions of the new agent.
 #[derive(Clone, Debug)]
 pub struct MayOpenRequest {
     pub caller: CallerFacts,
-    /// What it is to be called.
+    /// The requested name of the agent.
     pub name: Option<String>,
     pub permissions: Option<Permissions>,
-    /// Whether arguments of the caller's own go to the CLI.
+    /// Whether the caller passes arguments of its own to the CLI.
     pub has_arguments: bool,
 }
 
 impl App {
-    /// Who the caller is and what the agent will be called, if the caller may open it.
+    /// Returns the opener and a free name for the agent, or an error if the caller may not open it.
     pub fn may_open(&mut self, request: &MayOpenRequest) -> Result<(Actor, AgentName), MonitorError> {
         let opener = match self.caller(&request.caller)? {
             Caller::Person => Actor::Person,
@@ -49,7 +48,7 @@ impl App {
         Ok((opener, self.free_name(&wish, &promised)?))
     }
 
-    /// Records that a pane was opened, and says what people call it.
+    /// Records that a pane was opened, and returns the pane's number.
     pub fn note_opened(&mut self, opened: OpenedPane) -> Result<Number, MonitorError> {
         let now = self.host.now();
         let (project, actor) = (opened.project.clone(), opened.by.clone());

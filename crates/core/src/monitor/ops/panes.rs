@@ -1,4 +1,4 @@
-//! Monitor verbs that list panes, and find the one that is meant.
+//! Monitor verbs that list panes, find one by name, and check who may use it.
 
 use crate::App;
 use crate::journal::Actor;
@@ -13,8 +13,8 @@ use crate::presence::partition_alive;
 use crate::text;
 
 impl App {
-    /// Every pane on this machine that can be seen: those that we opened, and those that an
-    /// agent has told its place of, no matter who started it.
+    /// Lists every known pane on this machine: the panes that we opened, and those that a running agent has
+    /// registered from, whoever started it.
     pub fn panes(&mut self) -> Result<Vec<PaneSubject>, MonitorError> {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
@@ -48,8 +48,7 @@ impl App {
         Ok(subjects)
     }
 
-    /// The pane of the agent that is meant: by its name, by the name it was opened under, or
-    /// by its number.
+    /// Finds the pane of an agent by the agent's name, the name it was opened under, or the pane's number.
     pub fn find_pane(&mut self, name: &str) -> Result<PaneSubject, MonitorError> {
         let mut panes = self.panes()?;
         let is_it =
@@ -68,7 +67,7 @@ impl App {
         Err(MonitorError::NoSuchPane { name: name.to_owned(), nearest })
     }
 
-    /// Refuses a caller that is neither the person nor who opened that pane.
+    /// Refuses a caller that is neither the person nor the agent that opened the pane.
     pub fn may_use_pane(&mut self, caller: &CallerFacts, pane: &PaneSubject) -> Result<Actor, MonitorError> {
         let not_yours = || MonitorError::NotYours { name: pane.name() };
         match self.caller(caller)? {
@@ -81,8 +80,7 @@ impl App {
         }
     }
 
-    /// The life of a pane on this machine, by its address and the process that it was opened
-    /// with.
+    /// Returns the place of a pane on this machine, by its address and the process it was opened with.
     pub fn pane_place(&self, address: &PaneAddress, pid: u32) -> PanePlace {
         let process = self.host.process(pid).unwrap_or_default();
         let process = crate::host::Process { pid, start: process.start, ..Default::default() };

@@ -1,4 +1,4 @@
-//! Monitor verbs that keep, for a day, what a reviewer needs of a finished agent.
+//! Monitor verbs that keep the prompt and the diff of a finished agent for a day, for its reviewer.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -8,18 +8,18 @@ use crate::engine::StoreError;
 use crate::journal::Number;
 use crate::text;
 
-/// What an agent was asked to do, and what it changed.
+/// The material for a review: an agent's prompt, and the changes that the agent made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewMaterial {
     pub name: String,
-    /// As far as prompts are kept.
+    /// The agent's first prompt, as far as prompts are kept.
     pub prompt: Option<String>,
-    /// From the commit that it began at, uncommitted changes included.
+    /// The changes since the commit that the agent began at, uncommitted ones included.
     pub diff: String,
 }
 
 impl App {
-    /// Keeps what is to be reviewed of a pane that was opened; once for each different result.
+    /// Keeps the review material of a pane that we opened.
     pub fn keep_review(&mut self, pane: Number, material: &ReviewMaterial) -> Result<(), StoreError> {
         let files = self.engine.side_files();
         let now = self.host.now();
@@ -27,13 +27,13 @@ impl App {
         files.keep(&name(pane), text.as_bytes(), now)
     }
 
-    /// What is to be reviewed of a pane, if it was kept within the last day.
+    /// Returns the review material of a pane, if it was kept within the last day.
     pub fn review_material(&self, pane: Number) -> Option<ReviewMaterial> {
         serde_json::from_slice(&self.engine.side_files().kept(&name(pane))?).ok()
     }
 }
 
 fn name(pane: Number) -> String {
-    // What is kept is named by a number in hexadecimal.
+    // Kept files are named by a hexadecimal number.
     format!("{:016x}", text::checksum(format!("review of pane {pane}").as_bytes()))
 }

@@ -1,4 +1,4 @@
-//! Monitor verb that records what panes have come to, and tells who opened them.
+//! Monitor verb that records the state a pane came into, and notifies the agent that opened the pane.
 
 use crate::App;
 use crate::engine::StoreError;
@@ -18,15 +18,15 @@ use crate::presence::Agent;
 use crate::project::ProjectId;
 
 impl App {
-    /// Records that a pane came into a state, unless it is recorded so already; whether it was
-    /// news. The agent that opened it hears of it.
+    /// Records that a pane came into a state and notifies the agent that opened it; returns `false` if that
+    /// state is already recorded.
     pub fn note_turn(&mut self, turn: &PaneTurn) -> Result<bool, MonitorError> {
         let now = self.host.now();
         let tx = self.engine.write()?;
         let record = tx.pane(&turn.place)?;
         let last = record.as_ref().and_then(|record| record.turn.as_ref());
         let is_same = last.is_some_and(|last| last.state == turn.state && last.about == turn.about);
-        // To go on working is news only after something else.
+        // Working is news only after another state.
         if is_same || (last.is_none() && turn.state == TurnState::Working) {
             return Ok(false);
         }
@@ -47,13 +47,13 @@ impl App {
     }
 }
 
-/// The project of the agent in a pane.
+/// Finds the project of the agent in a pane.
 fn project_of(tx: &dyn Tx, turn: &PaneTurn) -> Result<Option<ProjectId>, StoreError> {
     let agent = tx.present()?.into_iter().find(|agent| turn.place.hosts(agent));
     Ok(agent.map(|agent| agent.project.id))
 }
 
-/// The agent that opened it, unless that has left since.
+/// Finds the agent that opened a pane, unless it has left since.
 fn opener(tx: &dyn Tx, opened: &OpenedPane) -> Result<Option<Agent>, StoreError> {
     let Actor::Agent(session) = &opened.by else { return Ok(None) };
     Ok(tx.agent(session)?.filter(|(_, left)| left.is_none()).map(|(agent, _)| agent))

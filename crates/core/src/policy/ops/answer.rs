@@ -1,4 +1,4 @@
-//! Policy verbs by which a question of an agent is answered, and closed.
+//! Policy verbs that answer a question of an agent, and close it.
 
 use crate::App;
 use crate::engine::StoreError;
@@ -20,21 +20,21 @@ use crate::presence::CallerFacts;
 use crate::presence::Status;
 
 impl App {
-    /// The questions that can be answered: nobody has, and who would take the answer to the
-    /// agent lives.
+    /// Returns the questions that can be answered: they have no answer, and the process that would
+    /// take it to the agent is alive.
     pub fn open_asks(&mut self) -> Result<Vec<AskRecord>, StoreError> {
         let mut asks = self.engine.read()?.asks()?;
         asks.retain(|record| record.answer.is_none() && has_holder(&*self.host, record));
         Ok(asks)
     }
 
-    /// A question as it stands; `None` once it is closed.
+    /// Returns a question as it is now; `None` once it is closed.
     pub fn ask_record(&mut self, id: ChangeId) -> Result<Option<AskRecord>, StoreError> {
         self.engine.read()?.ask_of(id)
     }
 
-    /// Answers a question, once. **A permission and a plan are the person's alone**; who opened
-    /// an agent may answer its other questions.
+    /// Answers a question, once. **A permission and a plan are the person's alone**; an agent may
+    /// answer the other questions of an agent that it has opened.
     pub fn answer_ask(
         &mut self,
         caller: &CallerFacts,
@@ -66,12 +66,13 @@ impl App {
         Ok(())
     }
 
-    /// Notes that the answer to a question has reached its agent.
+    /// Records that the answer to a question has reached its agent.
     pub fn close_answered(&mut self, id: ChangeId) -> Result<(), StoreError> {
         self.close(id, true).map(drop)
     }
 
-    /// Notes that nobody waits for an answer any more, unless there is one by now: then that.
+    /// Records that nobody waits for an answer any more, unless there is an answer by now: then
+    /// returns that.
     pub fn close_unanswered(&mut self, id: ChangeId) -> Result<Option<AskAnswer>, StoreError> {
         self.close(id, false)
     }
@@ -87,7 +88,7 @@ impl App {
         let mut changes = vec![Change::Policy(PolicyChange::Closed { ask: id, was_answered })];
         changes.extend(close_lost(&*self.host, others));
         Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
-        // It goes on, and its next hook may be a while.
+        // The agent goes on, and its next hook may be a while.
         let files = self.engine.side_files();
         let waits = files.activity(&record.ask.session).is_some_and(|seen| seen.status == Status::Waiting);
         if was_answered && waits {
@@ -96,7 +97,7 @@ impl App {
         Ok(None)
     }
 
-    /// Whether somebody is there to take an answer to the agent.
+    /// Tells whether the process that would take an answer to the agent is alive.
     pub fn is_held(&self, record: &AskRecord) -> bool {
         has_holder(&*self.host, record)
     }
@@ -115,7 +116,7 @@ fn has_holder(host: &dyn Host, record: &AskRecord) -> bool {
     })
 }
 
-/// Whether an agent has opened the one that asks.
+/// Tells whether an agent has opened the agent that asks.
 fn has_opened(tx: &dyn Tx, opener: &presence::SessionId, record: &AskRecord) -> Result<bool, StoreError> {
     let Some((asking, _)) = tx.agent(&record.ask.session)? else { return Ok(false) };
     let opened = tx.panes()?.into_iter().filter_map(|pane| pane.opened);

@@ -1,4 +1,4 @@
-//! Policy verbs for hooks: what the rules say of what an agent is about to do, or asks to do.
+//! Policy verbs for hooks: they decide by the rules on what an agent is about to do, or asks to do.
 
 use std::path::Path;
 
@@ -29,27 +29,27 @@ use crate::policy::wording;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 
-/// What an agent asks, and what it would do.
+/// A question of an agent, and the call of a tool that it is about.
 #[derive(Clone, Debug)]
 pub struct AskRequest<'a> {
     pub ask: Ask,
     pub request: Request,
     pub cwd: &'a Path,
-    /// Whether it is kept although no rule decides: a person is asked for sure.
+    /// Whether the question is kept although no rule decides: a person is asked for sure.
     pub is_asked: bool,
 }
 
-/// What becomes of a question.
+/// The outcome of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AskOutcome {
     /// A rule has decided.
     Answered(AskAnswer),
-    /// It is the person's to answer.
+    /// The person has to answer; with the question's id if it is kept.
     Open(Option<ChangeId>),
 }
 
 impl App {
-    /// Decides by the rules what an agent asks, or keeps the question for the person.
+    /// Decides by the rules on a question of an agent, or keeps it for the person.
     pub fn ask(&mut self, asked: AskRequest<'_>) -> Result<AskOutcome, StoreError> {
         let AskRequest { ask, mut request, cwd, is_asked } = asked;
         let now = self.host.now();
@@ -64,9 +64,9 @@ impl App {
         let tx = self.engine.write()?;
         let project = project_of(&*tx, &ask.session)?;
         let mut rules = rules(&*tx, &place.worktree, project.as_ref(), now)?;
-        // What a project's rule allows it does not allow to who has gone elsewhere.
+        // A project's rule allows nothing to an agent that works outside of the project.
         rules.retain(|(_, rule)| is_home || rule.project.is_none() || rule.effect != Effect::Allow);
-        // A question and a plan are for a person to read.
+        // Rules do not answer a question or a plan, which are for a person to read.
         let verdict = decide(&rules, &request).filter(|_| ask.kind == AskKind::Permission);
         let answer = verdict.as_ref().and_then(|verdict| Some((answer(verdict)?, verdict.name.clone())));
         if answer.is_none() && !is_asked {
@@ -81,8 +81,9 @@ impl App {
         })
     }
 
-    /// What rules that refuse or ask say of what an agent is about to do, in words for it. What
-    /// is published sifts out nearly all; a refusal is kept like any other decision.
+    /// Returns the effect of a rule that refuses or asks about what an agent is about to do, with a
+    /// text for the agent. The published rules sift out nearly all requests; a refusal is recorded
+    /// like any other decision.
     pub fn forbidden(
         &mut self,
         session: &SessionId,
@@ -115,7 +116,7 @@ impl App {
             return Some((verdict.effect, wording::asked(verdict.rule, verdict.name)));
         }
         let reason = wording::refused(verdict.rule, verdict.name);
-        // What cannot be kept is refused all the same.
+        // A refusal counts even if it cannot be recorded.
         let _ = self.keep_refusal(ask, verdict.name.clone(), &reason);
         Some((Effect::Deny, reason))
     }
@@ -128,7 +129,7 @@ impl App {
         Self::conclude_with(&*self.host, tx, &entry).map(drop)
     }
 
-    /// The entry of a question, with its answer if it has one.
+    /// Builds the entry of a question, with its answer if it has one.
     fn entry(
         host: &dyn Host,
         project: Option<ProjectId>,
@@ -151,7 +152,7 @@ impl App {
     }
 }
 
-/// What a verdict answers at once.
+/// Returns the answer that a verdict gives at once.
 fn answer(verdict: &Verdict<'_, DecidedBy>) -> Option<AskAnswer> {
     match verdict.effect {
         Effect::Allow => Some(AskAnswer::Allow),
@@ -164,7 +165,8 @@ fn project_of(tx: &dyn Tx, session: &SessionId) -> Result<Option<ProjectId>, Sto
     Ok(tx.agent(session)?.map(|(agent, _)| agent.project.id))
 }
 
-/// All rules that hold there now: the person's, and those of settings.
+/// Returns all rules that hold now: the person's, and those of the settings that count in the
+/// worktree.
 fn rules(
     tx: &dyn Tx,
     worktree: &Path,

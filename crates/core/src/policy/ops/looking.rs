@@ -1,5 +1,5 @@
-//! Policy verbs that know whether the person looks at our list of questions: only then may a
-//! hook wait that hides its CLI's own dialog.
+//! Policy verbs that know whether the person is looking at our list of questions: only then may a
+//! hook wait, which hides its CLI's own dialog.
 
 use crate::App;
 use crate::Timestamp;
@@ -7,20 +7,21 @@ use crate::Timestamp;
 /// The published text that says when the list was last drawn, and when a key was last pressed.
 const LOOKING: &str = "looking";
 
-/// How old the list may be that the person looks at.
+/// Greatest age of a list that the person is looking at.
 const DRAWN: i64 = 5 * Timestamp::SECOND;
 
-/// How long ago the last key may have been pressed.
+/// Longest time since the last key, if the person is still looking.
 const KEY: i64 = 2 * Timestamp::MINUTE;
 
 impl App {
-    /// Notes that the list was drawn on the person's terminal, where a key was pressed then.
+    /// Notes that the list was drawn on the person's terminal, and when a key was last pressed
+    /// there.
     pub fn note_looking(&mut self, last_key: Timestamp) {
         let text = format!("{} {}", self.host.now().0, last_key.0);
         self.engine.side_files().set_text(LOOKING, &text);
     }
 
-    /// Whether the person looks at the list.
+    /// Tells whether the person is looking at the list.
     pub fn is_looked_at(&self) -> bool {
         let now = self.host.now();
         let text = self.engine.side_files().text(LOOKING).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Policy verb that gives what waits for the person its number, which stays while it waits.
+//! Policy verbs that number whatever waits for the person: it keeps its number while it waits.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use crate::journal::Number;
 use crate::side_files::SlotTable;
 use crate::side_files::path_key;
 
-/// What waits, with its number and when it was last listed.
+/// The table of what waits: the number of each key, and when it was last listed.
 const WAITING: SlotTable = SlotTable { name: "waiting", slot: 64, buckets: 512 };
 
-/// A number is not given again for so long.
+/// Time for which a number is not given again.
 const KEPT: i64 = Timestamp::HOUR;
 
 impl App {
-    /// Gives each key its number, and keeps it while the key is listed. Numbers start at 1 again
+    /// Returns the number of each key, which it keeps while it is listed. Numbers start at 1 again
     /// when nothing has waited for an hour.
     pub fn waiting_numbers(&mut self, keys: &[String]) -> Vec<Number> {
         let now = self.host.now();
@@ -39,8 +39,8 @@ impl App {
                 },
                 |(number, _)| number,
             );
-            // A list is looked at every second, and a number lasts. What cannot be kept is
-            // numbered for this once.
+            // A list is drawn every second, so the time is written again only after a quarter of an
+            // hour. A number that cannot be kept counts this once.
             if kept.is_none_or(|(_, at)| now.since(at) >= KEPT / 4) {
                 let _ = files.set_slot(WAITING, &key, &format!("{number} {}", now.0));
             }
@@ -49,7 +49,7 @@ impl App {
         numbers
     }
 
-    /// Whether something that waits, or has waited lately, has that number.
+    /// Tells whether something that waits, or has waited within the last hour, has that number.
     pub fn has_been_numbered(&mut self, number: Number) -> bool {
         let now = self.host.now();
         let mut is_known = false;
@@ -60,7 +60,7 @@ impl App {
     }
 }
 
-/// The number that was kept, and when, unless that is long ago.
+/// Returns the number that was kept, and when, unless that is long ago.
 fn number_of(value: &str, now: Timestamp) -> Option<(Number, Timestamp)> {
     let (number, at) = value.split_once(' ').unwrap_or((value, "0"));
     let at = Timestamp(at.parse().unwrap_or_default());

@@ -14,16 +14,16 @@ use crate::policy::check_pattern;
 use crate::presence;
 use crate::presence::CallerFacts;
 
-/// A rule that is wanted.
+/// A rule that is to be added.
 #[derive(Clone, Debug)]
 pub struct NewRule {
     pub rule: Rule,
-    /// For how long, in milliseconds.
+    /// Milliseconds for which the rule holds; for ever if there are none.
     pub lasts: Option<i64>,
 }
 
 impl App {
-    /// Adds a rule. Only the person can, and one that allows has to be confirmed.
+    /// Adds a rule. Only the person can, and a rule that allows has to be confirmed.
     pub fn add_rule(&mut self, caller: &CallerFacts, wanted: NewRule) -> Result<Number, PolicyError> {
         let mut rule = wanted.rule;
         check_pattern(&rule.tool, rule.pattern.as_deref())?;
@@ -42,7 +42,8 @@ impl App {
         Ok(recorded.and_then(|recorded| recorded.numbers.first().copied().flatten()).unwrap_or_default())
     }
 
-    /// Removes a rule. To remove one that refuses or asks has to be confirmed.
+    /// Removes a rule. The removal of one that refuses or asks has to be confirmed, unless it has
+    /// ended.
     pub fn remove_rule(&mut self, caller: &CallerFacts, number: Number) -> Result<Rule, PolicyError> {
         let now = self.host.now();
         let files = self.engine.side_files();
@@ -60,7 +61,7 @@ impl App {
         Ok(rule)
     }
 
-    /// All rules, those too that have ended within the last day.
+    /// Returns all rules, those too that have ended within the last day.
     pub fn rules(&mut self) -> Result<Vec<RuleRecord>, PolicyError> {
         let yesterday = self.host.now().minus(Timestamp::DAY);
         let mut rules = self.engine.read()?.rules()?;

@@ -1,4 +1,4 @@
-//! Policy verb that says what rules would have decided of what was asked lately.
+//! Policy verb that tries rules on past questions, and returns what they would have decided.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::policy::Rule;
 use crate::policy::decide;
 use crate::project::ProjectId;
 
-/// Something that was asked, what became of it, and what the rules would have said.
+/// A past question, its answer, and what the rules would have decided.
 #[derive(Clone, Debug)]
 pub struct Tried {
     pub at: Timestamp,
@@ -28,7 +28,7 @@ pub struct Tried {
 }
 
 impl App {
-    /// Holds rules against all that was asked since then, the oldest first.
+    /// Tries rules on all questions that were asked since a time, oldest first.
     pub fn try_rules(
         &mut self,
         rules: &[Rule],

@@ -1,4 +1,4 @@
-//! Presence verbs that note what an agent is doing, as its hooks tell it.
+//! Presence verbs that note an agent's activity, as its hooks and calls report it.
 
 use crate::App;
 use crate::engine::StoreError;
@@ -12,8 +12,8 @@ use crate::presence::Status;
 use crate::presence::Subagent;
 
 impl App {
-    /// Notes what an agent does. The hot path: it comes with every tool call,
-    /// so it opens no database unless the session is not known.
+    /// Notes an agent's activity. This is the hot path: it runs with every tool call, so it opens no database
+    /// unless the session is unknown.
     pub fn note_activity(
         &mut self,
         session: &SessionId,
@@ -28,14 +28,14 @@ impl App {
         })
     }
 
-    /// Notes that the caller has called, if it is an agent.
+    /// Notes that the caller has made a call, if the caller is an agent.
     pub fn note_caller(&mut self, facts: &CallerFacts) -> Result<(), StoreError> {
         let files = self.engine.side_files();
-        // Its process may host other sessions too: then a hint tells which one this is.
+        // The process may host other sessions too: then a hint tells which session this is.
         let is_meant = |session: &SessionId| {
             facts.hints.is_empty() || facts.hints.iter().any(|hint| session.has_cli_id(hint))
         };
-        // While it works, its hooks tell what it does, and the store need not be opened.
+        // While the session works, its hooks report its activity, and the store need not be opened.
         if let Some(session) = &facts.hosted
             && is_meant(session)
             && files.activity(session).is_some_and(|activity| activity.status != Status::Idle)
@@ -48,8 +48,7 @@ impl App {
         }
     }
 
-    /// Notes that an agent has called. Where hooks tell what it does, they know
-    /// better: then it is at work.
+    /// Notes that an idle agent has made a call. An agent that its hooks report as busy is left as it is.
     pub fn note_call(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let files = self.engine.side_files();
         if files.activity(session).is_none_or(|activity| activity.status == Status::Idle) {
@@ -58,14 +57,14 @@ impl App {
         Ok(())
     }
 
-    /// A subagent of a session has begun.
+    /// Notes that a subagent of a session has begun.
     pub fn subagent_started(&mut self, session: &SessionId, id: &str, kind: &str) -> Result<(), StoreError> {
         let started_at = self.host.now();
         let subagent = Subagent { id: id.into(), kind: kind.into(), started_at };
         self.engine.side_files().note_subagent(session, &subagent)
     }
 
-    /// A subagent of a session has ended.
+    /// Notes that a subagent of a session has ended.
     pub fn subagent_stopped(&mut self, session: &SessionId, id: &str) -> Result<(), StoreError> {
         self.engine.side_files().end_subagent(session, id)
     }

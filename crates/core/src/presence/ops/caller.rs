@@ -1,5 +1,4 @@
-//! Presence verb that finds out who is calling: an agent, the person or nobody, and for
-//! whom that caller may speak.
+//! Presence verbs that identify the caller (an agent, the person or nobody), and check what it may do.
 
 use std::cell::OnceCell;
 
@@ -19,15 +18,14 @@ use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 
 impl App {
-    /// Who is calling.
+    /// Identifies the caller: a registered agent, the person, or neither.
     pub fn caller(&mut self, facts: &CallerFacts) -> Result<Caller, StoreError> {
         let files = self.engine.side_files();
         who_calls(&*self.host, &*files, &*self.engine.read()?, facts)
     }
 
-    /// The caller's ancestors, nearest first, as far as they tell who it is: up
-    /// to the one that is noted to host a session, and that session. Such a note may be
-    /// late, so a process below it is never the person.
+    /// Returns the caller's ancestors, nearest first, up to the first that is recorded as hosting a session,
+    /// and that session. Such a record may be out of date, so a process below it never counts as the person.
     pub fn ancestors(&self) -> (Vec<Process>, Option<SessionId>) {
         let files = self.engine.side_files();
         let hosted = OnceCell::new();
@@ -37,8 +35,8 @@ impl App {
         (ancestors, hosted.into_inner())
     }
 
-    /// Whom a verb is about: the caller itself, or the agent that the person
-    /// names. An agent speaks for itself only.
+    /// Returns the agent that a verb is about: the caller itself, or the agent that the person names. An
+    /// agent speaks only for itself.
     pub fn subject(&mut self, caller: Caller, named: Option<&str>) -> Result<(Agent, Actor), PresenceError> {
         match (caller, named) {
             (Caller::Agent(agent), Some(name)) if !agent.name.as_str().eq_ignore_ascii_case(name) => {
@@ -60,19 +58,18 @@ impl App {
         Ok(require_person(&caller)?)
     }
 
-    /// The same for what weakens or removes protection: a word was typed, or there
-    /// is a token for it.
+    /// Refuses every caller but the person with a typed word or a token, for verbs that weaken or remove
+    /// protection.
     pub fn require_confirmed(&mut self, facts: &CallerFacts) -> Result<(), PresenceError> {
         let caller = self.caller(facts)?;
         Ok(require_confirmed(&caller, facts)?)
     }
 }
 
-/// Who calls: the registered agent nearest up the process tree; else the person,
-/// if there is proof; else nobody in particular. Where one process hosts several
-/// sessions, the hints tell them apart, or else which was heard from last. **A hint
-/// makes nobody an agent**: what an agent CLI tells its own commands leaks into
-/// whatever is started there.
+/// Identifies the caller: the registered agent nearest up the process tree; else the person, if there is
+/// proof; else an anonymous caller. If one process hosts several sessions, the hints decide, else the session
+/// that was active last. **A hint alone makes nobody an agent**: the variables that an agent CLI sets for its
+/// own commands leak into every program started there.
 pub(crate) fn who_calls(
     host: &dyn Host,
     files: &dyn SideFiles,
@@ -95,13 +92,13 @@ pub(crate) fn who_calls(
         hosted.retain(|hosted| Some(rank(hosted)) == best);
         let likeliest = match hosted[..] {
             [only] => Some(only),
-            // Only now are their states read.
+            // Read the states of the sessions only if there are several.
             _ => hosted
                 .into_iter()
                 .max_by_key(|(agent, _)| files.activity(&agent.session).map(|activity| activity.last_active)),
         };
         if let Some((agent, _)) = likeliest {
-            // It may be the command of another session of that process, which has left.
+            // The caller may be a command of another session of that process, which has left.
             let is_hinted = |agent: &Agent| facts.hints.iter().any(|hint| agent.session.has_cli_id(hint));
             let is_left = |(other, is_here): &&(Agent, bool)| !is_here && other.location.process.is(ancestor);
             if !is_hinted(agent) && agents.iter().filter(is_left).any(|(other, _)| is_hinted(other)) {
@@ -110,7 +107,7 @@ pub(crate) fn who_calls(
             return Ok(Caller::Agent(Box::new(agent.clone())));
         }
     }
-    // One that has left is an agent still, as long as its process lives.
+    // A session that was asked to leave still counts as an agent while its process lives.
     let has_left =
         agents.iter().any(|(agent, _)| lineage().any(|ancestor| agent.location.process.is(ancestor)));
     if facts.in_agent || has_left {
@@ -131,7 +128,8 @@ pub(crate) fn require_person(caller: &Caller) -> Result<(), NotAllowed> {
     }
 }
 
-/// The same for what weakens or removes protection.
+/// Refuses every caller but the person with a typed word or a token, for verbs that weaken or remove
+/// protection.
 pub(crate) fn require_confirmed(caller: &Caller, facts: &CallerFacts) -> Result<(), NotAllowed> {
     require_person(caller)?;
     if facts.proof.is_confirmed() { Ok(()) } else { Err(NotAllowed::NotConfirmed) }

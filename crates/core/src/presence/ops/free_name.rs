@@ -1,4 +1,4 @@
-//! Presence verb that finds a name for an agent that is yet to come.
+//! Presence verb that finds a free name for an agent before it starts.
 
 use super::partition_alive;
 use super::random_number;
@@ -9,8 +9,8 @@ use crate::presence::PresenceError;
 use crate::presence::rules;
 
 impl App {
-    /// A name that no present agent has, and none of those in `promised`. An agent that joins
-    /// with it may still find it taken, and gets one like it then.
+    /// Returns a name that no present agent has and that is not in `promised`. The name may still be taken
+    /// when the agent joins, which then gets a similar one.
     pub fn free_name(&mut self, wish: &NameWish, promised: &[String]) -> Result<AgentName, PresenceError> {
         let files = self.engine.side_files();
         let (present, _) = partition_alive(&*self.host, &*files, self.engine.read()?.present()?);

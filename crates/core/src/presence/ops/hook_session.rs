@@ -1,5 +1,4 @@
-//! Presence verb that finds the agent whose session a hook speaks for, and refuses
-//! impersonation.
+//! Presence verbs for the session that a hook speaks for: find it, refuse impersonation, keep texts for it.
 
 use crate::App;
 use crate::engine::StoreError;
@@ -8,10 +7,10 @@ use crate::host::Process;
 use crate::presence::SessionId;
 
 impl App {
-    /// The session that a call in its name belongs to. **A session belongs to the
-    /// process that hosts it**: if that process lives and is not above the caller,
-    /// the call is of a second life of the session, which has nothing of the first.
-    /// Without a hosting process of its own it is nobody's.
+    /// Returns the session that a hook call in the name of `session` belongs to. **A session belongs to the
+    /// process that hosts it**: if that process lives and is not above the caller, the call belongs to a
+    /// second life of the session, which inherits nothing from the first. If that second life has no hosting
+    /// process, returns `None`.
     pub fn session_of_hook(
         &mut self,
         session: &SessionId,
@@ -20,7 +19,7 @@ impl App {
         let noted = self.engine.side_files().host_of(session);
         let hosted = match noted {
             Some(hosted) => Some(hosted),
-            // Never seen, or its note was lost.
+            // The session was never seen, or its record beside the database was lost.
             None => match self.engine.read()?.agent(session)? {
                 Some((agent, None)) => Some((agent.location.machine, agent.location.process)),
                 _ => None,
@@ -36,22 +35,22 @@ impl App {
         };
         Ok(match lives {
             true => hosting(&*self.host).map(|process| session.second_life(&process)),
-            // It goes on in another process.
+            // The session goes on in another process.
             false => Some(session.clone()),
         })
     }
 
-    /// Whether a session has not been told that; it has from now on.
+    /// Returns whether a session has not been told `what` yet, and records that it now has.
     pub fn tell_once(&mut self, session: &SessionId, what: &str) -> bool {
         !self.engine.side_files().notified_before(session, what)
     }
 
-    /// Keeps something to say to a session for its next prompt.
+    /// Keeps a text to show to a session at its next prompt.
     pub fn keep_for_later(&mut self, session: &SessionId, text: &str) {
         self.engine.side_files().keep_for_later(session, text);
     }
 
-    /// What was kept for it, once.
+    /// Returns and removes the text that was kept for a session.
     pub fn take_kept(&mut self, session: &SessionId) -> Option<String> {
         self.engine.side_files().take_kept(session)
     }

@@ -1,5 +1,4 @@
-//! Presence verbs by which a session joins: because it asked, or because a hook has
-//! seen it.
+//! Presence verbs by which a session joins: because it asked to, or because a hook has seen it.
 
 use std::path::PathBuf;
 
@@ -35,8 +34,8 @@ use crate::tasks;
 use crate::tasks::SpecRef;
 
 impl App {
-    /// Registers a session because it asked, or refreshes it. One that runs in
-    /// another process stays there.
+    /// Registers a session that asked to join, or refreshes its record. Refuses a session that runs in
+    /// another process.
     pub fn join(&mut self, request: &JoinRequest) -> Result<JoinOutcome, PresenceError> {
         let known = self.engine.read()?.agent(&request.session)?;
         if let Some((agent, None)) = known
@@ -52,10 +51,9 @@ impl App {
         Ok(outcome)
     }
 
-    /// Registers a session that a hook has seen, unless it was asked to leave
-    /// or sessions are to join only when asked. `begins` is set for an event that
-    /// begins something, a session or a turn. `environment` overrides published
-    /// settings.
+    /// Registers a session that a hook has seen, unless it was asked to leave or the settings let sessions
+    /// join only when they ask. `begins` is set for an event that begins a session or a turn. `environment`
+    /// overrides published settings.
     pub fn join_by_hook(
         &mut self,
         request: &JoinRequest,
@@ -68,9 +66,9 @@ impl App {
         self.admit(request, welcome, environment, wording::SHOWN)
     }
 
-    /// `welcome` decides from the settings and, if the session is known, why
-    /// it left (`None`: it has not). What they do is looked up of so many others only, the
-    /// first by name: a start among fifty would read fifty files to tell of eight.
+    /// Registers a session if `welcome` allows it, by the settings and, for a known session, the reason it
+    /// left (`None`: it has not). The activity of other agents is looked up for at most `most_seen` of them,
+    /// the first by name: otherwise a start among fifty agents would read fifty files to show eight.
     fn admit(
         &mut self,
         request: &JoinRequest,
@@ -82,8 +80,8 @@ impl App {
         let place = self.host.place(&request.cwd);
         let files = self.engine.side_files();
 
-        // A session that is not welcome does not queue, and `git` does not run while
-        // everyone else waits.
+        // Decide first without the write lock: a session that is not welcome need not queue for it, and `git`
+        // must not run while others wait.
         let tx = self.engine.read()?;
         let settings = hook_settings(&*tx, &place.worktree, environment)?;
         let known = tx.agent(&request.session)?.map(|(_, reason)| reason);
@@ -92,7 +90,7 @@ impl App {
         }
         let identified = identify(&*self.host, &*tx, &place)?;
         let facts = JoinFacts { files: &*files, request, now, place, identified };
-        // Nor does a session that is here already and changes nothing, as after a compaction.
+        // Nor need a session queue that is already present and changes nothing, as after a compaction.
         let has_state = files.activity(&request.session).is_some();
         let is_here = known == Some(None) && has_state && request.spec.is_none() && files.is_current();
         let nothing_new = match is_here {
@@ -102,7 +100,7 @@ impl App {
         drop(tx);
         let decision = match nothing_new {
             Some(decision) => {
-                // If it has left meanwhile, nothing of it begins again.
+                // If the session has left meanwhile, its files are not created again.
                 files.note_host(&decision.agent);
                 decision
             }
@@ -110,7 +108,7 @@ impl App {
                 self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
                 let tx = self.engine.write()?;
                 let Some(mut decision) = facts.decide(&*self.host, &*tx)? else {
-                    // Their names are free, and their leaving is news of its own.
+                    // Dead agents are still listed: record their leaving first, which frees their names.
                     drop(tx);
                     self.record_departures()?;
                     return self.admit(request, welcome, environment, most_seen);
@@ -136,7 +134,7 @@ impl App {
     }
 }
 
-/// What is known of a session that joins before the store is read.
+/// The facts about a joining session that are gathered before the transaction.
 struct JoinFacts<'a> {
     files: &'a dyn SideFiles,
     request: &'a JoinRequest,
@@ -145,7 +143,7 @@ struct JoinFacts<'a> {
     identified: Identified,
 }
 
-/// What was decided from them.
+/// The decision about a joining session, with the changes to record.
 struct JoinDecision<'a> {
     newcomer: Newcomer<'a>,
     agent: Agent,
@@ -153,7 +151,7 @@ struct JoinDecision<'a> {
 }
 
 impl<'a> JoinFacts<'a> {
-    /// Decides by what a transaction sees; `None` while some are listed who are dead.
+    /// Decides by what a transaction sees; returns `None` if dead agents are still listed as present.
     fn decide(&self, host: &dyn Host, tx: &dyn Tx) -> Result<Option<JoinDecision<'a>>, PresenceError> {
         let Self { files, request, now, place, identified } = self;
         let settled = tx.project_of(&place.repository)?;
@@ -191,18 +189,18 @@ impl<'a> JoinFacts<'a> {
     }
 }
 
-/// Begins what is kept of a session beside the store.
+/// Creates the files of a session beside the database, if the session is new or has none.
 fn begin(files: &dyn SideFiles, agent: &Agent, joined: bool, now: Timestamp) -> Result<(), StoreError> {
     if joined || files.activity(&agent.session).is_none() {
         files.start_activity(&agent.session, now)?;
-        // Without a trail it is only less foreseeable.
+        // Without a trail, only predictions about the session are missing.
         let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.location.worktree);
     }
     files.note_host(agent);
     Ok(())
 }
 
-/// The spec that it asks for, and the file that it was found in.
+/// Returns the spec that the request asks for, and its file.
 fn spec_of(
     host: &dyn Host,
     tx: &dyn Tx,

@@ -1,4 +1,4 @@
-//! The presence verb that says when sessions of each agent CLI were last heard of.
+//! Presence verb that says when a hook of each agent CLI was last heard.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,11 @@ use crate::engine::StoreError;
 use crate::presence::Agent;
 use crate::presence::LeaveReason;
 
-/// What the ids begin with of sessions that were announced by our MCP server, not by a
-/// hook.
+/// Beginning of the ids of sessions that were announced by our MCP server, not by a hook.
 const NOT_BY_HOOK: &str = "mcp-";
 
 impl App {
-    /// When a hook of each kind of agent was last heard, as far back as departures are kept.
+    /// Returns the time when a hook of each CLI was last heard, as far back as departures are kept.
     pub fn last_heard(&mut self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
@@ -24,7 +23,7 @@ impl App {
             let at = heard.unwrap_or(agent.joined_at);
             (agent, at)
         });
-        // An end is told by a hook; a death is noticed by others, some time later.
+        // An end is reported by a hook; a death is noticed by other processes some time later.
         let gone = gone.into_iter().map(|(agent, left_at, reason)| {
             let at = if reason == LeaveReason::Ended { left_at } else { agent.joined_at };
             (agent, at)

@@ -21,7 +21,7 @@ use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 
 impl App {
-    /// Ends a session's presence. `Ok(None)` when it was not here.
+    /// Records that a session leaves. Returns `Ok(None)` if the session was not present.
     pub fn leave(
         &mut self,
         session: &SessionId,
@@ -38,8 +38,7 @@ impl App {
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
     }
 
-    /// Records the leaving of agents that died: once, and per project, so that
-    /// each project's news is its own.
+    /// Records that agents that died have left: once for each agent, in one entry for each project.
     pub(super) fn record_departures(&mut self) -> Result<(), StoreError> {
         let files = self.engine.side_files();
         let (_, dead) = partition_alive(&*self.host, &*files, self.engine.read()?.present()?);
@@ -59,8 +58,8 @@ impl App {
     }
 }
 
-/// The changes by which agents of one project leave: their holds and tasks are freed, and
-/// predictions about them end.
+/// Returns the changes by which agents of one project leave: their holds and tasks are freed, and predictions
+/// about them are closed.
 fn departure(
     files: &dyn SideFiles,
     tx: &dyn Tx,
@@ -72,7 +71,7 @@ fn departure(
         changes.extend(belongings(tx, &agent.session)?.freed(*reason));
     }
     let leaving: Vec<&Agent> = leaving.iter().map(|(agent, _)| *agent).collect();
-    // What was foreseen keeps nobody here.
+    // A failure to close predictions must not keep an agent from leaving.
     changes.extend(convergence::close_predictions(files, tx, &leaving, now).unwrap_or_default());
     Ok(changes)
 }

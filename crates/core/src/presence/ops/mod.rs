@@ -1,5 +1,5 @@
-//! The verbs of the presence room, one file and one transaction each, and what they
-//! share.
+//! The verbs of the presence room, one file and one transaction each, and the functions they share:
+//! identifying projects, telling live agents from gone ones.
 
 mod activity;
 mod caller;
@@ -48,14 +48,14 @@ use crate::project::ProjectId;
 use crate::project::normalise_origin;
 use crate::side_files::SideFiles;
 
-/// A project, as far as it can be told.
+/// A project, as far as it can be identified.
 pub(super) struct Identified {
     pub(super) project: Project,
-    /// It was never seen before, and what it is is certain: that can be recorded.
+    /// Whether the project was never seen before and is certain, so that it can be recorded.
     pub(super) is_news: bool,
 }
 
-/// The project of a place. May start `git`: not while holding the write lock.
+/// Identifies the project of a place. May start `git`, so do not call this while holding the write lock.
 pub(super) fn identify(
     host: &dyn Host,
     store: &dyn PresenceStore,
@@ -74,7 +74,7 @@ pub(super) fn identify(
 }
 
 fn by_facts(place: &Place, root_commit: RootCommit) -> Project {
-    // A side worktree is not what the repository is called after.
+    // The project is named after the main worktree, not after a side worktree.
     let main = match place.repository.parent() {
         Some(main) if place.repository.ends_with(".git") => main,
         _ => &place.worktree,
@@ -87,9 +87,8 @@ fn by_facts(place: &Place, root_commit: RootCommit) -> Project {
 }
 
 impl App {
-    /// Records the projects of these directories that were never seen before.
-    /// Verbs do this first: `git` may have to be asked, and must not be while
-    /// everyone else waits.
+    /// Records the projects of these directories that were never seen before. Verbs do this first, because it
+    /// may run `git`, which must not happen while others wait for the write lock.
     pub(crate) fn settle_projects(
         &mut self,
         dirs: impl IntoIterator<Item = PathBuf>,
@@ -116,7 +115,7 @@ impl App {
     }
 }
 
-/// The project of a directory, for a caller that holds the write lock.
+/// Returns the project of a directory without running `git`, for a caller that holds the write lock.
 pub(crate) fn settled(
     host: &dyn Host,
     store: &dyn PresenceStore,
@@ -124,11 +123,11 @@ pub(crate) fn settled(
 ) -> Result<ProjectId, StoreError> {
     let place = host.place(dir);
     let settled = store.project_of(&place.repository)?;
-    // One that could not be told for sure goes by its path until it can.
+    // A project that could not be identified for certain is identified by its path for now.
     Ok(settled.unwrap_or_else(|| by_facts(&place, RootCommit::Unknown)).id)
 }
 
-/// What a session has in the other rooms.
+/// Reads the holds, task and unread letters of a session.
 fn belongings(tx: &dyn Tx, session: &SessionId) -> Result<Belongings, StoreError> {
     let mailbox = Actor::Agent(session.clone());
     let unread = tx.unread(&mailbox)?;
@@ -140,8 +139,8 @@ fn belongings(tx: &dyn Tx, session: &SessionId) -> Result<Belongings, StoreError
     })
 }
 
-/// The changes that give an agent the letters that wait for those of its name in its
-/// project who are gone.
+/// Returns the changes that give an agent the letters addressed to its name that wait for gone agents of that
+/// name in its project.
 fn left_for(tx: &dyn Tx, agent: &Agent) -> Result<Vec<Change>, StoreError> {
     let to = Actor::Agent(agent.session.clone());
     let is_kin = |gone: &Agent| gone.project.id == agent.project.id && gone.session != agent.session;
@@ -159,15 +158,15 @@ fn repository_seen(host: &dyn Host, repository: PathBuf, project: Project) -> Ch
     Change::Presence(PresenceChange::RepositorySeen { machine, repository, project })
 }
 
-/// Splits agents into live and gone: here by their process, elsewhere by when that
-/// was last said.
+/// Splits agents into live and gone: by their process if it can be seen from here, else by when the agent was
+/// last known to live.
 pub(crate) fn partition_alive(
     host: &dyn Host,
     files: &dyn SideFiles,
     mut present: Vec<Agent>,
 ) -> (Vec<Agent>, Vec<(Agent, LeaveReason)>) {
     let now = host.now();
-    // One process may host many sessions: ask once.
+    // One process may host many sessions: check each process once.
     let mut asked: BTreeMap<u32, (String, bool)> = BTreeMap::new();
     let mut why_gone = |agent: &Agent| {
         if host.is_here(&agent.location.machine) {
@@ -199,12 +198,12 @@ pub(crate) fn partition_alive(
     (present, gone.into_iter().zip(reasons).collect())
 }
 
-/// Whether an agent lives, or was heard from.
+/// Tells whether an agent is alive, by the rules of [`partition_alive`].
 pub(crate) fn is_alive(host: &dyn Host, files: &dyn SideFiles, agent: &Agent) -> bool {
     partition_alive(host, files, vec![agent.clone()]).1.is_empty()
 }
 
-/// Tells of a session whether it left before then, or was forgotten long ago.
+/// Returns a test that tells of a session whether it left before `before`, or is no longer recorded.
 pub(crate) fn gone_before(
     store: &dyn PresenceStore,
     before: Timestamp,
@@ -213,14 +212,14 @@ pub(crate) fn gone_before(
     Ok(move |session: &SessionId| Ok(left.contains(session) || store.agent(session)?.is_none()))
 }
 
-/// Agents with what their hooks told last, on the branches that are checked out now.
+/// Returns the views of agents: with their last reported activity, and the branches checked out now.
 pub(crate) fn see(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) -> Vec<AgentView> {
-    // Many may be in one worktree: ask once.
+    // Many agents may be in one worktree: look up its branch once.
     let mut branches: BTreeMap<OsString, Option<String>> = BTreeMap::new();
     let see = |mut agent: Agent| {
         if host.is_here(&agent.location.machine) {
             let worktree = &agent.location.worktree;
-            // By their bytes: to compare paths part by part takes longer than all the rest.
+            // Keyed by bytes: comparing paths part by part would take longer than all the rest.
             let now = match branches.get(worktree.as_os_str()) {
                 Some(known) => known.clone(),
                 None => {
@@ -237,7 +236,7 @@ pub(crate) fn see(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) ->
     agents.into_iter().map(see).collect()
 }
 
-/// What it takes to forget those who left before then.
+/// Returns the changes that drop the records of sessions that left before `before`.
 pub(crate) fn forget_before(store: &dyn PresenceStore, before: Timestamp) -> Result<Vec<Change>, StoreError> {
     let sessions = store.left_before(before)?.into_iter();
     Ok(sessions.map(|session| Change::Presence(PresenceChange::Forgotten { session })).collect())

@@ -12,7 +12,7 @@ use crate::project::Project;
 use crate::text;
 
 impl App {
-    /// The project a directory belongs to.
+    /// Returns the project that a directory belongs to.
     pub fn project(&mut self, dir: &Path) -> Result<(Project, Place), StoreError> {
         let place = self.host.place(dir);
         let tx = self.engine.read()?;
@@ -20,7 +20,7 @@ impl App {
         Ok((project, place))
     }
 
-    /// The project with this name or id.
+    /// Finds the project with this name or id.
     pub fn find_project(&mut self, named: &str) -> Result<Project, PresenceError> {
         let projects = self.engine.read()?.projects()?;
         let is_it = |project: &&Project| project.id.as_str() == named || project.name == named;

@@ -34,7 +34,7 @@ impl App {
             return self.rename(session, name, actor);
         }
         let (renamed, change) = rules::rename(&me, name, holder.as_ref())?;
-        // What waited for the last one of that name is its own now.
+        // Letters that wait for gone agents of the new name go to this agent.
         let mut changes = vec![change];
         changes.extend(left_for(&*tx, &renamed)?);
         let label = claims::label(&*self.host, Some(&renamed));

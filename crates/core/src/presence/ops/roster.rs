@@ -1,5 +1,4 @@
-//! Presence verbs that tell a session who has come and gone since it was told last, and
-//! what it has left unfinished.
+//! Presence verbs that tell a session which agents have come and gone, and what it has left unfinished.
 
 use std::collections::BTreeSet;
 
@@ -19,13 +18,13 @@ use crate::presence::wording;
 use crate::presence::wording::Newcomer;
 use crate::side_files::SideFiles;
 
-/// So many of its own reservations and of its threads a session is reminded of.
+/// Most reservations, and most open conversations, that a session is reminded of.
 const REMINDED: usize = 2;
 
 impl App {
-    /// Who has come to a session's project, what they have reserved of its files, and who
-    /// has gone that it had dealt with; each once. With nothing new it opens no file but
-    /// the session's state, which hooks read anyway.
+    /// Words the news for a session, each item once: agents that joined its project, their reservations of
+    /// its files, and departed agents that it had dealt with. Without news it opens only the session's state,
+    /// which hooks read anyway.
     pub fn roster_news(
         &mut self,
         session: &SessionId,
@@ -52,13 +51,13 @@ impl App {
         Ok(wording::roster(&came, &gone.iter().collect::<Vec<_>>()))
     }
 
-    /// Notes that a session that has joined was told who is here.
+    /// Notes that a session was told which agents are here when it joined.
     pub fn note_roster_told(&mut self, told: &JoinOutcome) {
         let others = told.others.iter().map(|seen| &seen.agent).chain(&told.unseen).collect();
         let _ = self.engine.side_files().not_met(&told.agent.session, others);
     }
 
-    /// What an agent has left unfinished.
+    /// Returns the unfinished work of an agent: its reservations, its task, its open conversations.
     pub fn unfinished(&mut self, agent: &Agent) -> Result<Unfinished, StoreError> {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
@@ -70,7 +69,7 @@ impl App {
     }
 }
 
-/// Those whom a session had dealt with and who are gone, each once.
+/// Returns the agents that a session had dealt with and that are gone, each only once.
 fn departed(
     files: &dyn SideFiles,
     tx: &dyn Tx,

@@ -1,4 +1,4 @@
-//! Presence verb that tells of stuck agents: those that do nothing on what others want.
+//! Presence verb that notifies agents that are stuck, and agents that wait for stuck ones.
 
 use std::cell::LazyCell;
 
@@ -16,17 +16,17 @@ use crate::presence::Agent;
 use crate::presence::wording;
 use crate::side_files::SideFiles;
 
-/// One that is to be told something, and what.
+/// A notice to send.
 struct Told {
     to: Agent,
     text: String,
-    /// Under this it was told before.
+    /// The key under which the notice is remembered as sent.
     mark: String,
 }
 
 impl App {
-    /// Tells agents that have been idle for long on a task, and those who wait for what such
-    /// agents hold: once for each time that one is idle.
+    /// Notifies agents that have been idle for long although they have a task, and agents that contest or
+    /// wait for the holds of idle agents: once for each idle period. Returns the number of notices.
     pub fn tell_of_stuck(&mut self) -> Result<usize, StoreError> {
         let now = self.host.now();
         let files = self.engine.side_files();
@@ -54,7 +54,7 @@ impl App {
             {
                 tell(agent, wording::stuck_on_task(&task.key, idle));
             }
-            // Nobody waits for one that holds nothing.
+            // Nobody waits for an agent that holds nothing.
             let Some(is_contested) = holders.get(&me) else { continue };
             let holds = if *is_contested { tx.holds_of(&me)? } else { Vec::new() };
             for hold in holds {
@@ -83,8 +83,8 @@ impl App {
     }
 }
 
-/// Those of these agents who wait for others, and for what: each one's log is read once, whoever
-/// is then asked about.
+/// Returns the agents that wait for others, and what they wait for. Each agent's log is read only once, for
+/// all later questions.
 pub(super) fn waiters<'a>(
     host: &dyn Host,
     files: &dyn SideFiles,

@@ -1,5 +1,5 @@
-//! Presence verb for a session that replaces another in the same process, after
-//! `/clear`, `/new`, a resume or a fork: it inherits all that was the other's.
+//! Presence verbs that find the session which a new one replaces in the same process, after `/clear`, `/new`,
+//! a resume or a fork.
 
 use crate::App;
 use crate::engine::StoreError;
@@ -9,19 +9,19 @@ use crate::presence::Agent;
 use crate::presence::SessionId;
 use crate::presence::Status;
 
-/// What a session does whose CLI has announced another one in its place.
+/// Activity of a session whose CLI has announced that another session replaces it.
 const BEING_REPLACED: &str = "being replaced";
 
 impl App {
-    /// Notes that another session of its process is about to take its place.
+    /// Notes that another session of the same process is about to replace this one.
     pub fn note_replacement(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let update =
             ActivityUpdate { doing: Some(BEING_REPLACED.into()), ..ActivityUpdate::of(Status::Idle) };
         self.note_activity(session, &update).map(drop)
     }
 
-    /// The session in that process whose place a new one takes: the one that was
-    /// announced, or the only one there is.
+    /// Finds the session in a process that a new session replaces: the session that was announced as being
+    /// replaced, else the only session of that process.
     pub fn predecessor(
         &mut self,
         kind: &str,

@@ -24,7 +24,7 @@ use crate::text;
 use serde_json::Value;
 
 impl App {
-    /// A session that is here, and how many others are in its project.
+    /// Returns the agent of a present session, and the number of other live agents in its project.
     pub fn present_session(&mut self, session: &SessionId) -> Result<Option<(Agent, usize)>, StoreError> {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
@@ -35,12 +35,12 @@ impl App {
         Ok(Some((me, others)))
     }
 
-    /// What a session was last known to do.
+    /// Returns the last known activity of a session.
     pub fn activity_of(&self, session: &SessionId) -> Option<Activity> {
         self.engine.side_files().activity(session)
     }
 
-    /// Who is here. `glimpse` adds what can be seen of each from outside.
+    /// Lists the agents that are here. `glimpse` adds what can be observed of each from outside.
     pub fn who(
         &mut self,
         scope: &Scope,
@@ -58,8 +58,8 @@ impl App {
         let (mut alive, dead) = partition_alive(&*self.host, &*files, tx.present()?);
         drop(tx);
         if !dead.is_empty() {
-            // A look must not fail because the store is read-only or busy;
-            // the next one buries them.
+            // A listing must not fail because the store is read-only or busy; a later one records the
+            // departures.
             let _ = self.record_departures();
         }
         if let Some(project) = &project {
@@ -88,7 +88,7 @@ impl App {
         Ok(WhoOutcome { at: now, project, agents })
     }
 
-    /// Marks those who keep others from something and do nothing.
+    /// Marks idle agents as stuck if they have a task, or if others contest or wait for their holds.
     fn mark_stuck(&mut self, agents: &mut [AgentView], now: Timestamp) -> Result<(), StoreError> {
         let mut idle: Vec<&mut AgentView> =
             agents.iter_mut().filter(|seen| rules::is_idle_for_long(seen, now)).collect();
@@ -98,7 +98,7 @@ impl App {
         let (files, tx) = (self.engine.side_files(), self.engine.read()?);
         let (holders, workers) = (tx.holders()?, tx.workers()?);
         let actor = |seen: &AgentView| Actor::Agent(seen.agent.session.clone());
-        // Nobody waits for one that holds nothing.
+        // Nobody waits for an agent that holds nothing.
         let is_held = idle.iter().any(|seen| holders.contains_key(&actor(seen)));
         let present = if is_held { tx.present()? } else { Vec::new() };
         let waiters = waiters(&*self.host, &*files, &present);
@@ -113,7 +113,7 @@ impl App {
         Ok(())
     }
 
-    /// The present agent with this name, in any case, or the only one that the word means.
+    /// Finds the present agent with this name, ignoring case, or the only agent that the word stands for.
     pub fn find_agent(&mut self, name: &str) -> Result<Agent, PresenceError> {
         let tx = self.engine.read()?;
         if let Some(agent) = tx.by_name(name)? {
@@ -127,7 +127,7 @@ impl App {
         Err(PresenceError::NoSuchAgent { name: name.to_owned(), nearest })
     }
 
-    /// An agent as doors list it: `doing` is what it waits for, or else what it is at.
+    /// Returns the JSON of an agent as doors list it: `doing` is what the agent waits for, else its activity.
     pub fn who_item(&mut self, seen: &AgentView) -> Result<Value, StoreError> {
         let task = self.claimed_task(&seen.agent.session)?;
         let mut item = serde_json::to_value(seen).unwrap_or_default();
@@ -139,7 +139,7 @@ impl App {
         Ok(item)
     }
 
-    /// What a session is called, present or gone.
+    /// Returns the name of a session, present or gone.
     pub fn name_of(&mut self, session: &SessionId) -> Result<Option<AgentName>, StoreError> {
         Ok(self.engine.read()?.agent(session)?.map(|(agent, _)| agent.name))
     }

@@ -9,7 +9,7 @@ use crate::tasks::TaskOutcome;
 use crate::tasks::TaskRequest;
 
 impl App {
-    /// Claims the task that is named, or the first that is ready.
+    /// Claims the named task, or the first that is ready.
     pub fn claim_task(&mut self, request: &TaskRequest) -> Result<TaskOutcome, TaskError> {
         let now = self.host.now();
         let files = self.engine.side_files();

@@ -12,9 +12,8 @@ use crate::tasks::TaskOutcome;
 use crate::tasks::board::generation;
 
 impl App {
-    /// Completes the task that is named, or the claimed one: that it is done is
-    /// recorded and it leaves the hand in one change. A word from one whose
-    /// claim is over is refused, unless the person says so.
+    /// Completes the named task, or the claimed one; one change records that it is done and no longer
+    /// claimed. A report of a worker whose claim is over is refused, unless the person sets `take_anyway`.
     pub fn complete_task(&mut self, request: &CompleteRequest) -> Result<TaskOutcome, TaskError> {
         let CompleteRequest { task: request, generation: claimed_under, take_anyway } = request;
         let now = self.host.now();
@@ -32,7 +31,7 @@ impl App {
         let recorded = Self::conclude(&*self.host, tx, now, project, actor.clone(), decided.changes)?;
         let (key, task) = (decided.key, decided.task);
         if let Actor::Agent(session) = &actor {
-            // Who could use it is a hint; the task is done either way.
+            // Telling agents that could use the work is only a hint; the task is done either way.
             let what = [task.title.as_deref(), request.words.as_deref()].map(Option::unwrap_or_default);
             let _ = self.finished(session, &what.join(" "));
         }

@@ -1,5 +1,5 @@
-//! Tasks verbs that only read: the tasks of a spec with their states, and the task that
-//! a session has claimed.
+//! Tasks verbs that only read: the tasks of a spec with their states, the claimed task of a session, the
+//! specs in use.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::tasks::board::Board;
 use crate::tasks::rules;
 
 impl App {
-    /// The tasks of a spec as they stand.
+    /// Lists the tasks of a spec with their states.
     pub fn tasks(&mut self, request: &TaskRequest) -> Result<TasksOutcome, TaskError> {
         let now = self.host.now();
         let files = self.engine.side_files();
@@ -39,7 +39,7 @@ impl App {
         Ok(TasksOutcome { at: now, spec, title: read.title, done, tasks, errors: read.errors, idle })
     }
 
-    /// The task that a session has claimed, or that its run has taken.
+    /// Returns the task that a session has claimed, or that the session's run has claimed.
     pub fn claimed_task(&mut self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError> {
         let tx = self.engine.read()?;
         if let Some(task) = tx.task_of(session)? {
@@ -59,8 +59,7 @@ impl App {
         Ok(tx.tasks(&key.spec)?.into_iter().find(is_its))
     }
 
-    /// The specs that agents who are here have joined with or have tasks of, and
-    /// where they are.
+    /// Lists the specs that present agents have joined with or have tasks of, and their files.
     pub fn specs(&mut self) -> Result<Vec<(SpecRef, PathBuf)>, StoreError> {
         let tx = self.engine.read()?;
         let mut specs = Vec::new();

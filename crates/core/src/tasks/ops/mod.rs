@@ -1,4 +1,5 @@
-//! The verbs of the tasks room, one file each, and what they share.
+//! The verbs of the tasks room, one file each, and the functions they share: finding the spec, gathering the
+//! facts for a decision.
 
 mod claim;
 mod complete;
@@ -35,7 +36,7 @@ use crate::tasks::TaskStore;
 use crate::tasks::board::Board;
 use crate::tasks::spec;
 
-/// The spec at a path, wherever it really is.
+/// Identifies the spec at a path, by its real location.
 pub(crate) fn spec_at(
     host: &dyn Host,
     store: &dyn PresenceStore,
@@ -49,20 +50,20 @@ pub(crate) fn spec_at(
     Ok(SpecRef { project, path: located.path })
 }
 
-/// The id of the task that a session has claimed.
+/// Returns the id of the task that a session has claimed.
 pub(crate) fn current(store: &dyn TaskStore, session: &SessionId) -> Result<Option<String>, StoreError> {
     Ok(store.task_of(session)?.map(|record| record.key.id))
 }
 
-/// What a board is for.
+/// The access that a caller needs to a board.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
-    /// Anyone may look.
+    /// Reading, which is allowed to every caller.
     Read,
     Change,
 }
 
-/// Gathers all that decisions about the tasks of a spec are made from.
+/// Gathers the facts from which requests about the tasks of a spec are decided.
 fn board(
     host: &dyn Host,
     files: &dyn SideFiles,
@@ -83,7 +84,7 @@ fn board(
     let of_run = run.as_ref().and_then(|run| run.spec.takes.as_ref());
     let (spec, file) = meant_spec(host, tx, request, me.as_ref(), of_run)?;
     let text = host.text(&file).map_err(|source| TaskError::Unreadable { path: file, source })?;
-    // What its run has, its agent has.
+    // A task of the run counts as the task of the agent inside it.
     let seen = |mut record: TaskRecord| {
         if let (TaskState::Claimed(worker), Some(me)) = (&mut record.state, &me)
             && worker.run.is_some()
@@ -104,7 +105,7 @@ fn board(
     Ok(Board::new(me, spec, spec::read(&text), records, claimed, gone))
 }
 
-/// Whether who has a task is gone: an agent that does not live, a run that has ended.
+/// Tells whether the worker of a claimed task is gone: an agent that is not alive, or a run that has ended.
 fn is_gone(
     host: &dyn Host,
     files: &dyn SideFiles,
@@ -122,8 +123,8 @@ fn is_gone(
     }
 }
 
-/// Which spec is meant, and the file to read: the one that is named, that of the claimed
-/// task where no other is meant, the one joined with, or that of the caller's last task here.
+/// Finds the spec of a request, and its file: the named one, else that of the claimed task if the request is
+/// about it, else the one joined with, else that of the caller's last task in this project.
 fn meant_spec(
     host: &dyn Host,
     tx: &dyn Tx,
@@ -162,7 +163,7 @@ fn meant_spec(
     }
 }
 
-/// The spec of the last task that the caller had in this project, and its file here.
+/// Finds the spec of the last task that the caller had in this project, and its file here.
 fn last_spec(
     host: &dyn Host,
     tx: &dyn Tx,
@@ -178,7 +179,7 @@ fn last_spec(
     }))
 }
 
-/// Who has claimed a task, has done it, or had it last.
+/// Returns the worker that has claimed a task, has completed it, or had it last.
 fn last_worker(record: &TaskRecord) -> Option<&Actor> {
     match &record.state {
         TaskState::Claimed(worker) | TaskState::Done(worker) => Some(&worker.who),
@@ -186,7 +187,7 @@ fn last_worker(record: &TaskRecord) -> Option<&Actor> {
     }
 }
 
-/// No spec is named; one that is worked on here may be meant.
+/// Makes the error for a missing spec, with a spec that is worked on in this project as a suggestion.
 fn no_spec(host: &dyn Host, tx: &dyn Tx, cwd: &Path) -> Result<TaskError, StoreError> {
     let here = spec_at(host, tx, &cwd.join("x"))?.project;
     for agent in tx.present()? {
@@ -199,7 +200,7 @@ fn no_spec(host: &dyn Host, tx: &dyn Tx, cwd: &Path) -> Result<TaskError, StoreE
     Ok(TaskError::NoSpec { known: None })
 }
 
-/// The number that the last change was given.
+/// Returns the number that the last change was given.
 fn last_number(recorded: Option<Recorded>) -> Number {
     recorded.and_then(|recorded| recorded.numbers.last().copied().flatten()).unwrap_or(0)
 }

@@ -1,5 +1,5 @@
-//! Tasks of runs: a run takes one when it is asked for, and completes it or gives it back when
-//! it ends.
+//! Tasks verb and functions for runs: a run claims a task if its request names one, and completes it or gives
+//! it back when the run ends.
 
 use super::Access;
 use super::board;
@@ -21,7 +21,7 @@ use crate::tasks::TaskState;
 use crate::tasks::board::run_worker;
 
 impl App {
-    /// The task that a run would take: the one that is named, or the first that is ready.
+    /// Finds the task that a run would claim: the named one, or the first that is ready.
     pub fn task_for_run(&mut self, request: &TaskRequest) -> Result<(TaskKey, Option<String>), TaskError> {
         let files = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
@@ -35,7 +35,7 @@ impl App {
     }
 }
 
-/// A run takes the task that is named.
+/// Returns the changes by which a run claims the named task.
 pub(crate) fn claim_for_run(
     host: &dyn Host,
     files: &dyn SideFiles,
@@ -49,8 +49,8 @@ pub(crate) fn claim_for_run(
     Ok(board.claim_for_run(id, run, name, now)?.changes)
 }
 
-/// What becomes of a run's task at its end, if it still has it: its agent may have completed it
-/// or given it back, and the person may have given it to another.
+/// Returns the change that completes or frees a run's task when the run ends, if the run still has the task:
+/// its agent may have completed it or given it back, and the person may have given it to another.
 pub(crate) fn end_for_run(
     tx: &dyn Tx,
     key: &TaskKey,

@@ -9,8 +9,7 @@ use crate::tasks::TaskRequest;
 use crate::tasks::board::generation;
 
 impl App {
-    /// Gives back the task that is named, or the claimed one. The person can
-    /// give back anyone's.
+    /// Gives back the named task, or the claimed one. The person can give back anyone's.
     pub fn unclaim_task(&mut self, request: &TaskRequest) -> Result<TaskOutcome, TaskError> {
         let now = self.host.now();
         let files = self.engine.side_files();
