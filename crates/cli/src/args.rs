@@ -146,14 +146,15 @@ enum Command {
 }
 
 impl Cli {
-    /// A command without global options.
+    /// Wraps a command that is called without global options.
     fn of(command: Command) -> Self {
         Self { set: Vec::new(), token_file: None, token_fd: None, command: Some(command) }
     }
 }
 
-/// What people and agents type most, where it is one word, and what a run starts for itself: to
-/// build the parser would take as long as a process that does nothing.
+/// Recognises, without building the parser, the commands that people and agents type most, where they are one
+/// word, and the command that a run starts for itself: building the parser would take as long as a process
+/// that does nothing.
 fn plain(words: impl Iterator<Item = OsString>) -> Option<(Command, &'static str)> {
     let words: Vec<OsString> = words.skip(1).take(4).collect();
     let words: Vec<&str> = words.iter().map(|word| word.to_str()).collect::<Option<_>>()?;
@@ -168,17 +169,18 @@ fn plain(words: impl Iterator<Item = OsString>) -> Option<(Command, &'static str
     }
 }
 
-/// All commands, with the examples of each.
+/// Builds the parser of all commands, with the examples of each.
 pub(crate) fn command() -> clap::Command {
     let mut command = Cli::command();
     command.build();
     help::with_examples(command)
 }
 
-/// A command line, and the words of the command that it calls.
+/// Parses a command line; also returns the words of the command that it calls.
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<(Cli, String), clap::Error> {
     let words = arguments(words);
-    // Only a command that is called is spelled out, and only a page has examples.
+    // The lazy parser builds only the command that is called. Only help pages need the full one with the
+    // examples.
     let matches =
         Cli::command().try_get_matches_from(&words).or_else(|_| command().try_get_matches_from(&words))?;
     let (mut called, mut inner) = (Vec::new(), matches.subcommand());
@@ -212,8 +214,8 @@ pub(crate) fn run() -> ExitCode {
     })
 }
 
-/// `consort send …` without the parser for everything else. What it does not
-/// understand, help and mistakes above all, is left to that one.
+/// Runs `consort send …` without building the full parser. Arguments that it does not understand, help and
+/// mistakes above all, go to the full parser.
 pub(crate) fn run_send() -> ExitCode {
     match commands::send::Args::quick(std::env::args_os().skip(2)) {
         Some(args) => report(World::new(Vec::new()).and_then(|world| commands::send::run(&world, &args))),
@@ -221,7 +223,7 @@ pub(crate) fn run_send() -> ExitCode {
     }
 }
 
-/// The same for `consort know query …`.
+/// Runs `consort know query …` without building the full parser, which is the way back for all else.
 pub(crate) fn run_know() -> ExitCode {
     let Some(command) = commands::know::Command::quick(std::env::args_os().skip(2)) else { return run() };
     match carry_out(Cli::of(Command::Know(command)), "know query") {
@@ -230,12 +232,12 @@ pub(crate) fn run_know() -> ExitCode {
     }
 }
 
-/// What a command came to, in words where it failed.
+/// Returns the exit code of a command, and prints its error if it failed.
 fn report(result: Result<ExitCode, CommandError>) -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            // What follows `--` is somebody else's.
+            // The words after `--` belong to another program.
             let own = std::env::args_os().skip(1).take_while(|word| word != "--");
             let json = error.json().filter(|_| own.into_iter().any(|word| word == "--json"));
             match json {
@@ -257,13 +259,13 @@ fn carry_out(cli: Cli, called: &str) -> Result<ExitCode, CommandError> {
         Some(command) => run_command(&world, command),
         None => alone(&world),
     };
-    // Also after a failure: what was recorded before it is recorded.
+    // Saved also after a failure: what the command recorded before it failed stays recorded.
     world::save_knowledge(&world.saved.take_due(), &world.overrides);
     code
 }
 
-/// `consort` alone: the live view for the person at a terminal of their own, a summary
-/// for everyone else, also in a terminal that an agent made.
+/// Runs `consort` without a command: the live view for the person at a terminal of their own, a summary for
+/// everyone else, also in a terminal that an agent made.
 fn alone(world: &World) -> Result<ExitCode, CommandError> {
     let is_watched = world.out.is_terminal && std::io::stdin().is_terminal();
     let done = match is_watched && matches!(world.open()?.caller()?, Caller::Person) {
@@ -318,9 +320,9 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
     }
 }
 
-/// The words of the command line. What follows the agent in `with <agent> …` is
-/// all for that one, so nothing of it is ours to read, `--help` included. Two common
-/// guesses are no other name of one command, and are put into our words.
+/// Prepares the words of the command line for the parser. All words after the agent in `with <agent> …` are
+/// for that agent, `--help` included, so a `--` is put before them. Two common guesses, `history` and
+/// `version`, are no aliases of one command, and are replaced by our words.
 fn arguments(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
     let (mut at, mut is_with) = (1, false);
@@ -349,7 +351,7 @@ fn arguments(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     words
 }
 
-/// Every command that can be called, in words.
+/// Returns the words of every command that can be called.
 pub(crate) fn command_names() -> Vec<String> {
     fn below(command: &clap::Command, above: &str, found: &mut Vec<String>) {
         for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
@@ -370,7 +372,7 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// What people call a rule or a prediction, with or without its `#`.
+/// Parses the number of a rule or a prediction, with or without its `#`.
 pub(crate) fn number(text: &str) -> Result<Number, String> {
     let digits = text.strip_prefix('#').unwrap_or(text);
     digits.parse().map_err(|_| "expected a number, as in `4` or `#4`".into())
@@ -391,7 +393,7 @@ mod tests {
         assert_eq!(found, listed, "a verb belongs into exactly one list of agents/src/allow.rs");
     }
 
-    /// A rule covers whatever follows its verb.
+    /// An allowed verb covers every command that begins with it.
     #[test]
     fn no_allowed_verb_begins_one_that_is_asked_about() {
         for allowed in allow::ALLOWED {
@@ -420,7 +422,7 @@ mod tests {
         assert!(plain(["consort", "who", "--json"].into_iter().map(OsString::from)).is_none());
     }
 
-    /// What weakens protection, runs other programs or serves is never allowed.
+    /// Verbs that weaken protection, run other programs or serve are never allowed without asking.
     #[test]
     fn the_dangerous_verbs_are_asked_about() {
         for verb in [

@@ -23,19 +23,19 @@ use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::world::World;
 
-/// The settings, and what was wrong with the files they came from.
+/// The resolved settings, with warnings about the files they came from.
 pub(crate) struct Loaded {
     pub(crate) resolved: Config,
     pub(crate) warnings: Vec<Warning>,
-    /// A file could not be understood at all.
+    /// Whether a file could not be read or parsed, so that its settings are missing.
     pub(crate) is_partial: bool,
 }
 
-/// What is wrong, and in which file.
+/// A problem with a setting or a file, and the file it is in.
 pub(crate) struct Warning {
     pub(crate) file: Option<PathBuf>,
     pub(crate) text: String,
-    /// `consort config accept` would let the value count.
+    /// Whether `consort config accept` would let the value count.
     pub(crate) is_to_accept: bool,
 }
 
@@ -45,8 +45,8 @@ impl Warning {
     }
 }
 
-/// Whether a value protects less than what counts now or by default. Where that cannot be told,
-/// it may.
+/// Tells whether a value protects less than the current value or the default. If that cannot be told, the
+/// value counts as loosening.
 pub(crate) fn loosens(world: &World, app: &mut App, key: &str, value: &str) -> bool {
     let acceptances = app.acceptances().unwrap_or_default();
     let loaded = load(&world.paths, &world.place().worktree, &[], &acceptances);
@@ -54,13 +54,13 @@ pub(crate) fn loosens(world: &World, app: &mut App, key: &str, value: &str) -> b
         && loaded.map_or(true, |loaded| loaded.is_partial || loaded.resolved.is_loosened_by(key, value))
 }
 
-/// Where a project keeps its settings.
+/// Returns the path of a project's settings file.
 pub(crate) fn project_file(worktree: &Path) -> PathBuf {
     worktree.join(".consort/config.toml")
 }
 
-/// Resolves all tiers. A file that cannot be read counts as absent, with a
-/// warning: a typo must not stop an agent. A flag that is wrong is an error.
+/// Resolves all tiers of settings. A file that cannot be read counts as absent, with a warning: a typo must
+/// not stop an agent. A flag that is wrong is an error.
 pub(crate) fn load(
     paths: &Paths,
     worktree: &Path,
@@ -87,7 +87,7 @@ pub(crate) fn load(
     }
     let (project, user) = (project_file(worktree), paths.user_config());
     let mut files = vec![(SettingSource::User(user.clone()), TheirFile::OfUser(user.clone()))];
-    // In one's home they may be one file; then it is the user's.
+    // In the home directory both may be one file; then it counts as the user's.
     if project != user {
         files.push((SettingSource::Project(project.clone()), TheirFile::in_repository(worktree, &project)));
     }
@@ -123,7 +123,7 @@ pub(crate) fn load(
     Ok(Loaded { resolved, warnings, is_partial })
 }
 
-/// The file with one value changed, everything else as it was.
+/// Returns the file's text with one value changed and everything else as it was.
 pub(crate) fn with_value(text: &str, key: &str, value: &str) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
     let value = value.parse::<toml_edit::Value>().unwrap_or_else(|_| value.into());
@@ -141,7 +141,8 @@ pub(crate) fn with_value(text: &str, key: &str, value: &str) -> Result<String, S
     Ok(document.to_string())
 }
 
-/// The file without one value, if that is in it; everything else as it was.
+/// Returns the file's text without one value and with everything else as it was; `None` if the value is not
+/// in it.
 pub(crate) fn without_value(text: &str, key: &str) -> Result<Option<String>, String> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
     let (section, key) = key.split_once('.').unwrap_or(("", key));
@@ -149,7 +150,7 @@ pub(crate) fn without_value(text: &str, key: &str) -> Result<Option<String>, Str
     Ok(table.and_then(|table| table.remove(key)).map(|_| document.to_string()))
 }
 
-/// Dotted keys with their values as text.
+/// Parses TOML into dotted keys with their values as text.
 fn flatten(text: &str) -> Result<Vec<(String, String)>, toml_edit::TomlError> {
     fn walk(prefix: &str, table: &dyn TableLike, values: &mut Vec<(String, String)>) {
         for (key, item) in table.iter() {
@@ -175,7 +176,8 @@ fn flatten(text: &str) -> Result<Vec<(String, String)>, toml_edit::TomlError> {
     Ok(values)
 }
 
-/// `TOML parse error at line 2, column 3 …` without the drawing.
+/// Returns the place and message of a parse error, without its drawing:
+/// `TOML parse error at line 2, column 3: …`.
 fn one_line(error: &toml_edit::TomlError) -> String {
     let text = error.to_string();
     let place = text.lines().next().unwrap_or_default();

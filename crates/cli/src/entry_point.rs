@@ -1,10 +1,9 @@
-//! The C function `main` of the program, in the place of Rust's own start-up code.
+//! The C function `main` of the program, in place of Rust's own start-up code.
 //!
-//! Rust's own entry reads `/proc/self/maps` and makes a stack for its overflow
-//! handler, a dozen system calls that are an eighth of what a hook takes. Where
-//! the C library hands the arguments to Rust by itself, **only what the program
-//! relies on is done here**: a closed pipe is an error and no death, and no file
-//! gets the number of a standard stream that was closed.
+//! Rust's own entry reads `/proc/self/maps` and makes a stack for its overflow handler, a dozen system calls
+//! that are an eighth of a hook's time. Since glibc hands the arguments to Rust by itself, **only what the
+//! program relies on is done here**: writing to a closed pipe is an error instead of death, and no file gets
+//! the number of a standard stream that was closed.
 
 use std::ffi::c_char;
 use std::ffi::c_int;
@@ -23,13 +22,13 @@ use rustix::stdio;
 )]
 #[unsafe(no_mangle)]
 extern "C" fn main(_: c_int, _: *const *const c_char) -> c_int {
-    // What is about to become another program is left as it was started.
+    // `shield` becomes another program, which must inherit signals and streams unchanged.
     if std::env::args_os().nth(1).is_some_and(|command| command == "shield") {
         crate::run().leave();
     }
-    // SAFETY: to ignore a signal runs nothing.
+    // SAFETY: ignoring a signal runs no code.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-    // The lowest number that is free is taken, hence in this order.
+    // `open` takes the lowest free number, hence this order.
     fill(stdio::stdin());
     HAS_STDOUT.store(!fill(stdio::stdout()), Ordering::Relaxed);
     fill(stdio::stderr());
@@ -39,9 +38,9 @@ extern "C" fn main(_: c_int, _: *const *const c_char) -> c_int {
 /// Whether there was a standard output when the program started.
 pub(crate) static HAS_STDOUT: AtomicBool = AtomicBool::new(true);
 
-/// Opens `/dev/null` where a standard stream was closed, for what we start as
-/// well; whether it was. Where there is none, a directory: nothing can be read from
-/// it or written to it.
+/// Opens `/dev/null` in place of a closed standard stream, for the programs that we start as well, and tells
+/// whether the stream was closed. Without a `/dev/null` it opens a directory: nothing can be read from it or
+/// written to it.
 fn fill(stream: BorrowedFd<'_>) -> bool {
     let is_closed = rustix::io::fcntl_getfd(stream).is_err();
     if is_closed {
@@ -49,7 +48,7 @@ fn fill(stream: BorrowedFd<'_>) -> bool {
             .or_else(|_| rustix::fs::open("/", OFlags::RDONLY, Mode::empty()));
         match null {
             Ok(null) => drop(null.into_raw_fd()),
-            // A file of ours would get its number.
+            // A file of ours would get the number of the closed stream.
             Err(_) => {
                 let is_hook = std::env::args_os().nth(1).is_some_and(|command| command == "hook");
                 std::process::exit(if is_hook { 0 } else { 255 });
@@ -59,10 +58,10 @@ fn fill(stream: BorrowedFd<'_>) -> bool {
     is_closed
 }
 
-/// Returns what was freed to the system. The allocator keeps it for each thread, and a query
-/// that was stopped for its size would go on taking its memory.
+/// Returns freed memory to the system. The allocator keeps it for each thread, so a query that was stopped
+/// for its size would go on occupying its memory.
 #[expect(unsafe_code, reason = "only the C library can do it")]
 pub(crate) fn give_back_memory() {
-    // SAFETY: it touches only what is free.
+    // SAFETY: `malloc_trim` touches only free memory.
     unsafe { libc::malloc_trim(0) };
 }

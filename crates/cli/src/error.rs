@@ -8,36 +8,37 @@ use consort_core::explain::Kind;
 use serde_json::Value;
 use serde_json::json;
 
-/// Any command's failure.
+/// The failure of a command.
 #[derive(Debug)]
 pub(crate) enum CommandError {
-    /// Something went wrong and can be explained.
+    /// A failure with an explanation, its kind and hints.
     Explained { error: Box<dyn Error>, kind: Kind, hints: Vec<String> },
-    /// It was waited for, and has not come about; why.
+    /// A wait that ran out of time; the inner error says what is still missing.
     TimedOut(Box<CommandError>),
-    /// The command line is wrong.
+    /// A mistake on the command line.
     Usage { message: String, hints: Vec<String> },
-    /// What went wrong was said already.
+    /// A failure that was already printed.
     Told,
-    /// Our reader has gone; there is nobody left to explain to.
+    /// A closed output: its reader has gone, and nobody is left to explain anything to.
     Pipe,
 }
 
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {
-    /// A mistake of the caller's, in a sentence, with the way out.
+    /// Makes an error for a mistake of the caller's: a sentence, and a hint at the way out.
     pub(crate) fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
         let error: Box<dyn Error> = message.into().into();
         Self::Explained { error, kind: Kind::User, hints: vec![hint.into()] }
     }
 
-    /// A mistake on the command line.
+    /// Makes an error for a mistake on the command line.
     pub(crate) fn usage(message: impl Into<String>, hints: Vec<String>) -> Self {
         Self::Usage { message: message.into(), hints }
     }
 
-    /// A failure to do `what` to a file.
+    /// Makes an error for a file operation that failed; `what` is the start of its sentence, as in
+    /// `cannot write`.
     pub(crate) fn file(what: &str, path: &std::path::Path, source: std::io::Error) -> Self {
         #[derive(Debug, thiserror::Error)]
         #[error("{what} {path}")]
@@ -55,7 +56,7 @@ impl CommandError {
         Self::Explained { error: Box::new(error), kind: Kind::User, hints: vec![hint.into()] }
     }
 
-    /// `Error: …`, `Caused by: …`, `Hint: …`.
+    /// Formats the error for people: lines of `Error: …`, `Caused by: …`, `Hint: …`.
     pub(crate) fn render(&self) -> String {
         let (mut text, hints) = match self {
             Self::TimedOut(error) => return error.render(),
@@ -72,7 +73,7 @@ impl CommandError {
         text
     }
 
-    /// What lies behind it, nearest first.
+    /// Returns the errors that caused this one, nearest first.
     fn causes(&self) -> Vec<String> {
         let Self::Explained { error, .. } = self else { return Vec::new() };
         let (mut causes, mut cause) = (Vec::new(), error.source());
@@ -83,7 +84,7 @@ impl CommandError {
         causes
     }
 
-    /// The same for programs, if there is anything to say.
+    /// Formats the error as JSON for programs; `None` if there is nothing to print.
     pub(crate) fn json(&self) -> Option<Value> {
         let (kind, message, hints) = match self {
             Self::TimedOut(error) => {
@@ -99,7 +100,7 @@ impl CommandError {
         Some(json!({ "error": { "kind": kind, "message": message, "hints": hints } }))
     }
 
-    /// What and why, without what to do.
+    /// Formats the error and its causes on one line, without the hints.
     pub(crate) fn in_a_line(&self) -> String {
         let text = self.render();
         let facts = text.lines().filter(|line| !line.starts_with("Hint: "));
@@ -107,7 +108,7 @@ impl CommandError {
         bare.collect::<Vec<_>>().join(": ")
     }
 
-    /// Whether doing the same again will work.
+    /// Tells whether the same command will work if it is run again.
     pub(crate) fn is_worth_a_retry(&self) -> bool {
         matches!(self, Self::Explained { kind: Kind::Retry, .. })
     }

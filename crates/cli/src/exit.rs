@@ -1,6 +1,6 @@
-//! The exit codes of the program, and what each means.
+//! The exit codes of the program, and their meanings.
 //!
-//! | code | meaning |
+//!  | code | meaning |
 //! |---|---|
 //! | 0 | done |
 //! | 1 | it cannot be done as asked, or a check found something |
@@ -9,7 +9,7 @@
 //! | 4 | someone else holds what was asked for, or a gate, policy or budget refused it |
 //! | 5 | the store stayed busy; trying again may work |
 //! | 6 | what is stored contradicts itself |
-//! | 7 | it did not come about in time |
+//! | 7 | the time to wait was over |
 //! | 8 | the run failed |
 //! | 255 | internal error |
 //!
@@ -17,14 +17,14 @@
 
 use consort_core::explain::Kind;
 
-/// What the program ends with. The standard one does not tell its number.
+/// An exit code whose number can be read, unlike that of `std::process::ExitCode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExitCode(u8);
 
 impl ExitCode {
     pub(crate) const SUCCESS: Self = Self(0);
 
-    /// Ends the program.
+    /// Ends the program with this code.
     pub(crate) fn leave(self) -> ! {
         std::process::exit(self.0.into())
     }

@@ -1,6 +1,6 @@
-//! What `--help` prints: the overview of all commands, and the examples of each page.
+//! The texts of `--help`: the overview of all commands, and the examples of each page.
 
-/// The page of the program itself, by what people and agents look for.
+/// The help page of the program itself, arranged by the tasks of people and agents.
 pub(crate) const OVERVIEW: &str = "\
 Lets the coding agents on this machine see each other, talk, and stay out of
 each other's way.
@@ -36,7 +36,7 @@ Exit codes: 0 done, 1 not as asked, 2 wrong usage, 3 output closed,
 4 refused, 5 store busy, 6 damaged, 7 timed out, 8 run failed, 255 internal
 ";
 
-/// Two real uses of each command, by its words. A test parses them.
+/// The two examples of each command, sorted by its words. A test parses them.
 const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("agent", ["consort agent rename Falcon", "consort agent handoff Raven --tier brief"]),
     ("agent handoff", ["consort agent handoff Raven", "consort agent handoff all --tier brief --json"]),
@@ -260,13 +260,13 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("with", ["consort with claude", "consort with codex exec 'fix the tests'"]),
 ];
 
-/// A real use of a command, by its words.
+/// Returns an example of the command with these words.
 pub(crate) fn example(words: &str) -> Option<&'static str> {
     let at = EXAMPLES.binary_search_by_key(&words, |(words, _)| words).ok()?;
     Some(EXAMPLES[at].1[0])
 }
 
-/// The command with an example section at the end of every page.
+/// Adds an example section to the end of every page.
 pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
     below(command, "")
 }
@@ -292,7 +292,7 @@ mod tests {
     use crate::args::command;
     use crate::args::parse;
 
-    /// Every page that is shown, by its words.
+    /// Collects every page that is shown, with the words of its command.
     fn pages(command: &clap::Command, above: &str, found: &mut Vec<(String, clap::Command)>) {
         for inner in
             command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
@@ -319,7 +319,7 @@ mod tests {
         for (words, examples) in EXAMPLES {
             for example in examples {
                 assert!(example.chars().count() <= 78, "{example}");
-                // What a shell does before and after is not ours.
+                // Only the part between the shell's operators is ours.
                 let start = example.find("consort ").unwrap();
                 let ends = [" > ", " < ", " | ", " && ", " || "];
                 let end = ends.iter().filter_map(|end| example[start..].find(end)).min();
@@ -334,7 +334,7 @@ mod tests {
         }
     }
 
-    /// Words as a shell would split these: quotes hold together.
+    /// Splits a line into words as a shell would: quotes hold together.
     fn typed_words(line: &str) -> Vec<String> {
         let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
         for c in line.chars() {

@@ -1,4 +1,4 @@
-//! Waiting until others let go of what they hold, for `reserve --wait` and `wait`.
+//! Waits until others release their holds, for `reserve --wait` and `wait`.
 
 use std::time::Duration;
 use std::time::Instant;
@@ -15,10 +15,10 @@ use crate::world::Opened;
 use crate::world::World;
 use crate::world::caller_facts;
 
-/// How often the holder is looked after: its process may end without a word.
+/// Interval at which the holder is checked: its process may end without notifying anybody.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// One that waits.
+/// A caller's wait for the holds of others.
 pub(crate) struct HoldWait<'a> {
     world: &'a World,
     listener: Listener,
@@ -28,7 +28,8 @@ pub(crate) struct HoldWait<'a> {
 }
 
 impl<'a> HoldWait<'a> {
-    /// To be had before the first look, so that nothing falls between the two.
+    /// Starts to listen. Call it before the first look at the holds, so that no release falls between the
+    /// two.
     pub(crate) fn new(
         world: &'a World,
         opened: &Opened,
@@ -40,7 +41,7 @@ impl<'a> HoldWait<'a> {
         Ok(Self { world, listener, since: opened.app.host().now(), until, has_said: false })
     }
 
-    /// Waits until there is news of those; false if time is up. It is an error if they wait for
+    /// Waits for news of these holds; returns false if time is up. It is an error if their holders wait for
     /// the caller in turn.
     pub(crate) fn wait(&mut self, opened: &mut Opened, held: &[HoldView]) -> Result<bool, CommandError> {
         if let Some(seen) = held.iter().find(|seen| !seen.yours)
@@ -63,9 +64,9 @@ impl<'a> HoldWait<'a> {
         Ok(true)
     }
 
-    /// It is over, one way or the other.
+    /// Ends the wait, however it went: the caller is no longer recorded as waiting.
     pub(crate) fn stop(&self, opened: &mut Opened) {
-        // Without having waited there is nothing to take back.
+        // A caller that has not waited is not recorded.
         if self.has_said {
             let caller = caller_facts(&opened.app);
             let _ = opened.app.stop_waiting(&caller);

@@ -1,9 +1,8 @@
-//! Runs `consort hook <kind> <event>`: reads the payload, asks the hook door, prints
-//! the answer. It is the path that must be quick and silent.
+//! Runs `consort hook <kind> <event>`: reads the payload, asks the hook door, prints the answer. This path
+//! must be quick and silent.
 //!
-//! No argument parser, no configuration file, no logger. **Whatever goes
-//! wrong, it prints nothing and exits 0**: an agent must never stand still
-//! because of us. What went wrong is one line in `hook.log`.
+//! No argument parser, no configuration file, no logger. **Whatever goes wrong, it prints nothing and exits
+//! 0**: an agent must never stand still because of us. Each failure is one line in `hook.log`.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -44,27 +43,27 @@ use crate::hook_wait;
 use crate::knowledge::git_file::HookFile;
 use crate::world;
 
-/// More than any CLI sends; what is longer is not for us.
+/// Longest payload that is read, in bytes: more than any CLI sends.
 const LONGEST_PAYLOAD: usize = 64 << 20;
 
-/// Longer scripts are not looked into.
+/// Longest script that is looked into, in bytes.
 const LONGEST_SCRIPT: u64 = 256 << 10;
 
-/// How long to wait for the end of an input that seems to be complete.
+/// Time to wait for the end of an input that seems to be complete.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The log starts anew when it is longer than this.
+/// Size of the log, in bytes, beyond which it starts again from empty.
 const LONGEST_LOG: u64 = 256 << 10;
 
 pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut next = || arguments.next().and_then(|argument| argument.into_string().ok());
     let (kind, event) = (next().unwrap_or_default(), next().unwrap_or_default());
-    // Asked by a hook's command line that has found us by name.
+    // The command line of a hook asks this of a program that it has found by our name.
     if kind == "--who" {
         let _ = writeln!(std::io::stdout(), "{}", consort_agents::WHO_ANSWER);
         return ExitCode::SUCCESS;
     }
-    // What our plugins keep beside idle sessions is no hook: it stays.
+    // The `wait` event keeps running beside an idle session for our plugins: it has no deadline.
     let is_wait = event == hook_wait::EVENT;
     if !is_wait {
         hook_deadline::start();
@@ -85,8 +84,8 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     hook_deadline::leave();
 }
 
-/// Whether the user's own settings have our hooks too: then each event comes twice,
-/// and one answer is enough.
+/// Tells whether the user's own settings have our hooks too: then each event comes twice, and one answer is
+/// enough.
 fn is_connected_for_user(cli: &dyn AgentCli) -> bool {
     let Some(paths) = Paths::from_environment() else { return false };
     let config_dir = cli.config_dir(&paths.home, &env::get);
@@ -97,8 +96,8 @@ fn is_connected_for_user(cli: &dyn AgentCli) -> bool {
     text.contains(&format!(" hook {kind} ")) || text.contains(&format!("KIND = \"{kind}\""))
 }
 
-/// The runtime's own complaints, of no memory above all, are for nobody's eyes:
-/// CLIs show what a hook says there.
+/// Sends standard error to `/dev/null`: CLIs show what a hook prints there, and nobody should see the
+/// runtime's own complaints, of no memory above all.
 fn silence_stderr() {
     if let Ok(null) = rustix::fs::open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
         let _ = rustix::stdio::dup2_stderr(&null);
@@ -135,7 +134,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
             app.close_answered(ask)?;
         }
     }
-    // What nobody can have read stays unread.
+    // Without a standard output nobody can have read the mail, so it is not marked as shown.
     if let Some(mail) = answer.mail.as_ref().filter(|_| has_stdout()) {
         app.shown(mail)?;
     }
@@ -143,7 +142,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-/// This process, started by that agent CLI.
+/// The hook process, with the agent CLI and the event that it was started for.
 struct Process<'a> {
     cli: &'static dyn AgentCli,
     event: &'a str,
@@ -155,8 +154,8 @@ impl CallContext for Process<'_> {
     }
 }
 
-/// What a command finds around it that an agent of that CLI runs; without one, of the CLI
-/// that this process is in.
+/// Returns the means to look up files and variables around a command that an agent of this CLI runs; without
+/// one, of the CLI that this process is in.
 pub(crate) fn surroundings(cli: Option<&dyn AgentCli>) -> Surroundings {
     let is_around = |cli: &&&'static dyn AgentCli| cli.session_variable().and_then(env::get).is_some();
     let cli = cli.or_else(|| consort_agents::ALL.iter().find(is_around).copied());
@@ -192,7 +191,7 @@ impl HookContext for Process<'_> {
     fn shielded(&self, command: &str) -> Option<String> {
         let program = std::env::current_exe().ok().filter(|_| self.cli.may_rewrite())?;
         let (program, command) = (consort_agents::quote(program.to_str()?), consort_agents::quote(command));
-        // Like the hooks: the program may be gone by the time it is run.
+        // As in the hooks' command lines, our program may be gone by the time the command is run.
         Some(format!(
             "[ -x {program} ] && exec {program} shield -- bash -c {command}; exec bash -c {command}"
         ))
@@ -228,9 +227,8 @@ fn has_stdout() -> bool {
     true
 }
 
-/// All of standard input. The caller may leave it open: what is a whole
-/// payload then counts as all of it. The standard library's handle would add a
-/// buffer that is touched once.
+/// Reads all of standard input. The caller may leave it open, so a whole payload counts as all of it. The
+/// standard library's handle would add a buffer that is touched once.
 fn read_stdin() -> std::io::Result<Vec<u8>> {
     let mut payload = Vec::with_capacity(2 << 10);
     while payload.len() < LONGEST_PAYLOAD {
@@ -247,7 +245,7 @@ fn read_stdin() -> std::io::Result<Vec<u8>> {
     Ok(payload)
 }
 
-/// Whether there is more to read, or its end, within that time.
+/// Tells whether more input, or its end, comes within that time.
 fn has_more(patience: Duration) -> bool {
     let mut stdin = [PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN)];
     let patience = Timespec::try_from(patience).ok();
@@ -258,7 +256,7 @@ fn is_whole(payload: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(payload).is_ok()
 }
 
-/// The error and what caused it, on one line.
+/// Formats the error and its causes on one line.
 fn chain(error: &dyn Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", chain(cause)),
@@ -266,7 +264,7 @@ fn chain(error: &dyn Error) -> String {
     }
 }
 
-/// One line for the log, for finding out what went wrong.
+/// Appends a line to `hook.log`, for finding out what went wrong.
 pub(crate) fn log(line: &str) {
     let Some(paths) = Paths::from_environment() else { return };
     let path = paths.hook_log();

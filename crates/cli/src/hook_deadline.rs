@@ -1,13 +1,12 @@
 //! The timer that ends a hook process after two seconds, whatever hangs.
 //!
-//! Whatever hangs (an open standard input, a full pipe, SQLite's own waiting, a
-//! pipe in the place of a file), the kernel interrupts the process after two
-//! seconds, and the handler ends it with exit code 0. A crash ends it the same
-//! way. **If a reserved path was matched by then, the handler writes the refusal
-//! that was prepared for it.**
+//! Whatever hangs (an open standard input, a full pipe, SQLite's own waiting, a pipe in the place of a file),
+//! the kernel interrupts the process after two seconds, and the handler ends it with exit code 0. A crash
+//! ends it the same way. **If a reserved path was matched by then, the handler writes the refusal that was
+//! prepared for it.**
 //!
-//! What it cannot help against: a process that is stopped, killed, or stuck in
-//! the kernel without being interruptible.
+//! The timer cannot end a process that is stopped, killed, or stuck in the kernel without being
+//! interruptible.
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -19,13 +18,13 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// For a hook's whole life.
+/// Seconds that a hook process may live, unless it is given longer.
 const SECONDS: u32 = 2;
 
-/// What fits into a pipe in one piece: a longer write could wait for its reader.
+/// Longest answer, in bytes, that fits into a pipe in one piece: a longer write could wait for its reader.
 const LONGEST: usize = 4_096;
 
-/// The timer, every way to crash, and the processor time that may be used up.
+/// The signals that end a hook: the timer, every crash, and the limit of processor time.
 const ENDS: [c_int; 9] = [
     libc::SIGALRM,
     libc::SIGABRT,
@@ -38,48 +37,48 @@ const ENDS: [c_int; 9] = [
     libc::SIGXCPU,
 ];
 
-/// The answer to give if time runs out: where it is and how long.
+/// The address of the answer to give if time runs out, null if there is none; its length is beside it.
 static ANSWER: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// An answer is being written already.
+/// Whether the real answer is being written already.
 static IS_ANSWERING: AtomicBool = AtomicBool::new(false);
 
-/// Where the handler runs: the program's own stack may be used up.
+/// The stack of the signal handler: the program's own stack may be used up.
 static mut STACK: [u8; 16 << 10] = [0; 16 << 10];
 
-/// Starts the timer. The first thing a hook does.
+/// Starts the timer and sets its handler, before a hook does anything else.
 #[expect(unsafe_code, reason = "signal handlers are set by the C library")]
 pub(crate) fn start() {
-    // SAFETY: the handler only calls what may be called in one, and never returns;
-    // to ignore a signal runs nothing; nothing else uses the stack it is given; what
-    // is zeroed are structs of the C library for which zero is a value.
+    // SAFETY: the handler only calls functions that are safe in a signal handler, and never returns; ignoring
+    // a signal runs no code; nothing else uses the handler's stack; zero is a value of the C library's
+    // structs that are zeroed.
     unsafe {
         let stack = libc::stack_t { ss_sp: addr_of_mut!(STACK).cast(), ss_flags: 0, ss_size: 16 << 10 };
         libc::sigaltstack(&stack, null_mut());
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         action.sa_sigaction = end as extern "C" fn(c_int) as usize;
         action.sa_flags = libc::SA_ONSTACK;
-        // One of them is enough.
+        // While the handler runs, no other signal interrupts it.
         libc::sigfillset(&mut action.sa_mask);
         let mut ends: libc::sigset_t = MaybeUninit::zeroed().assume_init();
         for signal in ENDS {
             libc::sigaction(signal, &action, null_mut());
             libc::sigaddset(&mut ends, signal);
         }
-        // A file that may not grow is an error and no death.
+        // Writing to a file that may not grow is an error instead of death.
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-        // The process that started us may have blocked them.
+        // The process that started us may have blocked these signals.
         libc::sigprocmask(libc::SIG_UNBLOCK, &ends, null_mut());
         libc::alarm(SECONDS);
     }
 }
 
-/// Gives the hook longer: it waits for the person, whose own dialog is there meanwhile.
+/// Gives the hook longer, because it waits for the person, who can use the CLI's own dialog meanwhile.
 #[expect(unsafe_code, reason = "the timer is the C library's")]
 pub(crate) fn extend(time: Duration) {
     let seconds = u32::try_from(time.as_secs()).unwrap_or(u32::MAX);
-    // SAFETY: it sets a timer.
+    // SAFETY: `alarm` only sets a timer.
     unsafe { libc::alarm(seconds) };
 }
 
@@ -92,32 +91,32 @@ pub(crate) fn prepare(answer: String) {
     }
 }
 
-/// The answer that was prepared is not the one to give any more.
+/// Withdraws the prepared answer: it would be wrong by now.
 pub(crate) fn withdraw() {
     ANSWER.store(null_mut(), Ordering::Release);
 }
 
-/// The real answer is being written: nothing may come between.
+/// Notes that the real answer is being written: the prepared one must not come between.
 pub(crate) fn is_answering() {
     IS_ANSWERING.store(true, Ordering::Release);
 }
 
-/// Ends the process at once: nothing of ours waits to be flushed, and whatever else is run at an
-/// end is code that was never touched before.
+/// Ends the process at once: nothing of ours waits to be flushed, and the code that is normally run at an
+/// exit was never touched before.
 #[expect(unsafe_code, reason = "only the C library can do it")]
 pub(crate) fn leave() -> ! {
-    // SAFETY: it returns nowhere, and nothing is written after it.
+    // SAFETY: `_exit` never returns, and nothing is written after it.
     unsafe { libc::_exit(0) }
 }
 
 #[expect(unsafe_code, reason = "what a signal handler may call")]
 extern "C" fn end(_: c_int) {
     let answer = ANSWER.load(Ordering::Acquire);
-    // SAFETY: what `prepare` left is never freed; the calls are safe in a handler.
+    // SAFETY: the answer that `prepare` stored is never freed; the calls are safe in a handler.
     unsafe {
         if !answer.is_null() && !IS_ANSWERING.load(Ordering::Acquire) {
             let mut stdout = libc::pollfd { fd: libc::STDOUT_FILENO, events: libc::POLLOUT, revents: 0 };
-            // A pipe that is full would keep us here.
+            // Writing to a full pipe would block.
             if libc::poll(&mut stdout, 1, 0) == 1 && stdout.revents & libc::POLLOUT != 0 {
                 libc::write(libc::STDOUT_FILENO, answer.cast(), LENGTH.load(Ordering::Acquire));
             }

@@ -1,8 +1,8 @@
-//! Keeps a permission hook waiting for an answer from elsewhere, beside its CLI's own dialog:
-//! the first answer counts.
+//! Keeps a permission hook waiting for an answer from elsewhere, beside its CLI's own dialog: the first
+//! answer counts.
 //!
-//! It guards no write and holds no lock. **It ends by itself** when the dialog is gone, its
-//! agent is, or ten minutes are over; what it leaves open then is the dialog's alone.
+//! It guards no write and holds no lock. **It ends by itself** when the dialog or its agent is gone, or ten
+//! minutes are over; only the dialog can answer a question that is still open then.
 
 use std::error::Error;
 use std::time::Duration;
@@ -24,25 +24,25 @@ use crate::error::CommandError;
 use crate::hook_deadline;
 use crate::notify;
 
-/// The longest it waits beside a dialog that can be used.
+/// Longest wait beside a dialog that can be used.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// The same where the dialog comes only after it.
+/// Longest wait if the CLI shows its dialog only after the hook has ended.
 const LONGEST_HIDDEN: Duration = Duration::from_secs(100);
 
-/// What it may take beyond that to end.
+/// Time that the process may take to end after its wait.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How often it looks whether the dialog is still there.
+/// Interval at which the dialog is checked to be still there.
 const TICK: Duration = Duration::from_millis(500);
 
-/// The person is notified of a question that is not answered by then.
+/// Time after which the person is notified of a question that is not answered.
 const TELL_AFTER: Duration = Duration::from_secs(5);
 
-/// Our plugins' event: they close its input when the dialog is gone.
+/// The event of our plugins, which close the hook's input when the dialog is gone.
 const PLUGIN_EVENT: &str = "asks";
 
-/// Waits for the answer to a question that was kept; `None` if it is nobody's to give any more.
+/// Waits for the answer to a recorded question; `None` if only the dialog can answer it now.
 pub(crate) fn wait(
     app: &mut App,
     paths: &Paths,
@@ -51,7 +51,7 @@ pub(crate) fn wait(
     event: &str,
     is_hidden: bool,
 ) -> Result<Option<AskAnswer>, Box<dyn Error>> {
-    // One that nobody holds is only told.
+    // A question without a record cannot be answered from elsewhere.
     let Some(record) = app.ask_record(ask)? else { return Ok(None) };
     let session = record.ask.session;
     let longest = if is_hidden { LONGEST_HIDDEN } else { LONGEST };
@@ -67,7 +67,7 @@ pub(crate) fn wait(
                 }
             }
         }
-        // Nobody would see the question any more.
+        // The dialog comes only after the hook, and no open list shows the question any more.
         if is_hidden && !app.is_looked_at() {
             break;
         }
@@ -87,7 +87,7 @@ pub(crate) fn wait(
     Ok(app.close_unanswered(ask)?)
 }
 
-/// Notifies the person: nothing else may run that would.
+/// Notifies the person, since no other process that would do so may be running.
 fn tell(app: &mut App, paths: &Paths, session: &SessionId) -> Result<(), CommandError> {
     let Some((agent, _)) = app.present_session(session)? else { return Ok(()) };
     let acceptances = app.acceptances().unwrap_or_default();
@@ -95,8 +95,8 @@ fn tell(app: &mut App, paths: &Paths, session: &SessionId) -> Result<(), Command
     notify::tell(app, &paths.data, &config.resolved)
 }
 
-/// Whether the agent is gone, or does not wait any more; once it was seen waiting its CLI's own
-/// word counts.
+/// Tells whether the agent is gone, or does not wait any more. Once its CLI has reported it as waiting, the
+/// CLI's own report counts.
 fn is_gone(
     app: &mut App,
     paths: &Paths,

@@ -1,10 +1,9 @@
-//! Runs `consort hook <kind> wait`: our plugin keeps it running beside an idle session,
-//! until there is mail to wake that session for.
+//! Runs `consort hook <kind> wait`: our plugin keeps it running beside an idle session, until there is mail
+//! to wake that session for.
 //!
-//! It says who the session is, sleeps at the doorbell, and says `{"wake":true}`
-//! when there is mail. It delivers nothing: the plugin then asks for the mail
-//! by a hook like any other. **It outlives neither its session nor the
-//! process that started it**: it ends when its input does.
+//! It prints the session's name, sleeps until it is notified, and prints `{"wake":true}` when there is mail.
+//! It delivers nothing: the plugin then asks for the mail by a hook like any other. **It outlives neither its
+//! session nor the process that started it**: it ends when its input does.
 
 use std::error::Error;
 use std::io::Write as _;
@@ -24,10 +23,10 @@ use consort_sqlite::Access;
 use consort_sqlite::Store;
 use serde_json::json;
 
-/// The event by which it is asked for.
+/// The name of the event that starts this process.
 pub(crate) const EVENT: &str = "wait";
 
-/// More than a session's facts ever are.
+/// Longest first line, in bytes: more than a session's facts ever take.
 const LONGEST_LINE: usize = 64 << 10;
 
 pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
@@ -35,7 +34,7 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
         return Ok(());
     };
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
-    // Hung before the first look, so that nothing falls between the two.
+    // Opened before the first look, so that no mail falls between the two.
     let topic = Topic::Mailbox(Actor::Agent(session.clone()));
     let mut listener = Listener::open(&paths.listeners(), Some(&topic))?;
     let mut app = App::new(Store::new(paths.store(), Access::Command), Machine::new(&paths.data));
@@ -61,8 +60,8 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The first line of standard input, which stays open; `None` where it ends
-/// before, or goes on for too long.
+/// Reads the first line of standard input, which stays open; `None` if the input ends before, or the line
+/// goes on for too long.
 fn read_line() -> std::io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     while line.len() < LONGEST_LINE {
@@ -80,7 +79,7 @@ fn read_line() -> std::io::Result<Option<Vec<u8>>> {
     Ok(None)
 }
 
-/// One who has stopped listening is no failure: its input's end tells.
+/// Prints a line. A reader that has gone is no failure: the end of our input will tell us.
 fn say(line: &serde_json::Value) {
     let mut stdout = std::io::stdout().lock();
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());

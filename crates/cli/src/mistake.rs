@@ -1,4 +1,4 @@
-//! Mistakes on the command line, said as all other errors are.
+//! Explains mistakes on the command line, in the form of all other errors.
 
 use clap::error::ContextKind;
 use clap::error::ContextValue;
@@ -9,7 +9,7 @@ use crate::args;
 use crate::error::CommandError;
 use crate::help;
 
-/// What is wrong with a command line, and what was meant.
+/// Turns the parser's error into a message, with hints at what was meant.
 pub(crate) fn explain(error: &clap::Error) -> CommandError {
     let of = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
@@ -24,7 +24,7 @@ pub(crate) fn explain(error: &clap::Error) -> CommandError {
         let message = format!("there is no command `{}`", text::foreign(&typed, 60));
         return CommandError::usage(message, vec![hint]);
     }
-    // Clap's own words, without its way to print them.
+    // Clap's own words, without its layout.
     let rendered = error.render().to_string();
     let (mut message, mut hints) = (String::new(), Vec::new());
     for line in rendered.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -35,21 +35,21 @@ pub(crate) fn explain(error: &clap::Error) -> CommandError {
                 hints.push(tip.to_owned());
             }
         } else if line.starts_with("Usage: ") {
-            // It is guessed from what was typed; below stands the whole.
+            // Clap guesses this usage from what was typed; `page` adds the whole one.
         } else if !line.starts_with("For more information") && !line.starts_with('[') {
             message = format!("{message} {line}");
         } else if line.starts_with('[') {
             hints.push(line.trim_matches(['[', ']']).to_owned());
         }
     }
-    // The value of an option has nothing to do with how the command is called.
+    // A wrong value of an option has nothing to do with how the command is called.
     if of(ContextKind::InvalidArg).is_none_or(|wrong| !wrong.contains(" <")) {
         hints.extend(page(error.kind()));
     }
     CommandError::usage(message, hints)
 }
 
-/// What the page of the command that was called has to say of a mistake.
+/// Returns hints from the help page of the command that was called: its usage, and its options or an example.
 fn page(mistake: ErrorKind) -> Vec<String> {
     let root = args::command();
     let (mut command, mut words) = (&root, Vec::new());
@@ -68,7 +68,7 @@ fn page(mistake: ErrorKind) -> Vec<String> {
     hints
 }
 
-/// Words that others have for what a command does.
+/// Our commands, each with the words that other programs use for it.
 const OTHER_WORDS: &[(&str, &[&str])] = &[
     ("send all '<text>'", &["broadcast", "announce", "shout"]),
     ("send <agent> '<text>'", &["tell", "notify", "dm", "write", "say"]),
@@ -83,13 +83,13 @@ const OTHER_WORDS: &[(&str, &[&str])] = &[
     ("with <cli>", &["start", "launch"]),
 ];
 
-/// What a word means that is a command elsewhere.
+/// Returns our command for a word that is a command elsewhere.
 fn meant(typed: &str) -> Option<String> {
     let meant = OTHER_WORDS.iter().find(|(_, words)| words.contains(&typed.to_lowercase().as_str()))?;
     Some(meant.0.to_owned())
 }
 
-/// The commands of a group, or of the program.
+/// Returns the names of the commands of a group, or of the whole program.
 fn commands_of(group: Option<&str>) -> Vec<String> {
     let root = args::command();
     let Some(command) = group.map_or(Some(&root), |group| root.find_subcommand(group)) else {
@@ -99,7 +99,7 @@ fn commands_of(group: Option<&str>) -> Vec<String> {
     shown.map(|inner| inner.get_name().to_owned()).collect()
 }
 
-/// The options of a command.
+/// Lists the options of a command in a sentence.
 fn options(command: &clap::Command) -> String {
     let options = command.get_arguments().filter(|one| !one.is_positional());
     let shown = options.filter(|one| !one.is_hide_set() && !one.is_global_set() && one.get_id() != "help");
@@ -114,13 +114,13 @@ fn options(command: &clap::Command) -> String {
     if named.is_empty() { "it has no options".into() } else { format!("its options: {}", named.join(", ")) }
 }
 
-/// Not what leads away from what was meant: a way to pass an option as a value, and an
-/// option that only sounds alike, where all are named.
+/// Tells whether a tip of clap's helps. Two kinds lead away from what was meant: passing an option as a
+/// value, and an option that only sounds alike, since all options are named anyway.
 fn is_useful(tip: &str) -> bool {
     !["use '-- ", "a similar argument exists"].iter().any(|part| tip.contains(part))
 }
 
-/// The group that a word was typed after, if it was.
+/// Returns the group that a word was typed after, if any.
 fn group_of(typed: &str) -> Option<String> {
     let words: Vec<String> = std::env::args().collect();
     let before = words.windows(2).find(|pair| pair[1] == typed).map(|pair| pair[0].clone())?;
@@ -129,8 +129,8 @@ fn group_of(typed: &str) -> Option<String> {
     group.has_subcommands().then(|| group.get_name().to_owned())
 }
 
-/// The command that was meant: other names for it are looked at too, those that are not
-/// for people are not. One of a group may be typed without it.
+/// Finds the command that was probably meant. Aliases count, hidden commands do not. A command of a group is
+/// found even if the group was left out.
 fn nearest(typed: &str, group: Option<&str>) -> Option<String> {
     let root = args::command();
     let within = |command: &clap::Command, group: &str| {
@@ -154,7 +154,7 @@ fn nearest(typed: &str, group: Option<&str>) -> Option<String> {
     exact.or_else(|| called(typed, &names)).or_else(|| called(typed, &inner))
 }
 
-/// What the name is called that is most like a word.
+/// Returns the full words of the command whose name is most like the typed word.
 fn called(typed: &str, names: &[(String, String)]) -> Option<String> {
     let near = text::nearest(typed, names.iter().map(|(name, _)| name.as_str()))?;
     names.iter().find(|(name, _)| name == near).map(|(_, called)| called.clone())

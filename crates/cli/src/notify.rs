@@ -1,8 +1,7 @@
-//! Notifies the person of what agents need: by the terminal, the desktop, or a command of the
-//! person's own.
+//! Notifies the person of what agents need: by the terminal, the desktop, or a command of the person's own.
 //!
-//! It follows the journal from a number that all notifiers share in one locked file, so that
-//! nothing is told twice, whichever process runs.
+//! It follows the journal from a number that all notifiers share in one locked file, so that the person is
+//! notified of nothing twice, whichever process runs.
 
 use std::fs::File;
 use std::fs::OpenOptions;
@@ -27,13 +26,13 @@ use rustix::fs::FlockOperation;
 use crate::error::CommandError;
 use crate::time;
 
-/// What is older is no news.
+/// Age from which an entry is no news.
 const NEWS: i64 = 10 * Timestamp::MINUTE;
 
-/// What a screen shows so soon after a notice is what that told.
+/// Time after a question's notice in which the same question seen on the agent's screen is no news.
 const AGAIN: i64 = 10 * Timestamp::SECOND;
 
-/// Tells the person what has happened since anybody last did.
+/// Notifies the person of what has happened since the last notification.
 pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), CommandError> {
     let Some(mut noted) = Noted::take(data) else { return Ok(()) };
     let last = app.journal_last_seq()?;
@@ -63,7 +62,7 @@ pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), Co
     let asked = found.iter().filter(|notice| notice.is_question);
     noted.told = told.chain(asked.map(|notice| (notice.agent.clone(), now))).collect();
     noted.seq = last;
-    // What cannot be noted would be told twice.
+    // If the position cannot be saved, the same news would come twice.
     if noted.keep().is_err() {
         return Ok(());
     }
@@ -77,7 +76,7 @@ pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), Co
     Ok(())
 }
 
-/// What all notifiers know: up to which entry was told, and of whom lately.
+/// The state that all notifiers share: the last entry they have handled, and the latest questions by agent.
 struct Noted {
     file: File,
     seq: Seq,
@@ -85,7 +84,7 @@ struct Noted {
 }
 
 impl Noted {
-    /// `None` while another one tells.
+    /// Locks and reads the shared file; `None` while another process has it.
     fn take(data: &Path) -> Option<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -111,15 +110,15 @@ impl Noted {
     }
 }
 
-/// By every way that is wanted.
+/// Sends the text by every way that the settings turn on.
 fn send(config: &Config, text: &str) {
     let is_on = |key: &str| config.get(key) == "true";
     if is_on("notify.terminal") && std::io::stdout().is_terminal() {
-        // What stands for the end of the sequence, or parts it, is not in it.
+        // The text must not contain what ends or splits the escape sequence.
         let line: String = text.chars().map(|c| if c.is_control() || c == ';' { ' ' } else { c }).collect();
         let mut terminal = std::io::stdout();
         let _ = write!(terminal, "\x07\x1b]9;{line}\x07\x1b]777;notify;Consort;{line}\x07");
-        // It ends no line, and is meant for now.
+        // The sequence ends no line, so it would wait in the buffer.
         let _ = terminal.flush();
     }
     if is_on("notify.desktop") {
@@ -131,7 +130,7 @@ fn send(config: &Config, text: &str) {
     }
 }
 
-/// The program that notifies on the desktop; the text is an argument, and part of no script.
+/// Returns the command that notifies on the desktop; the text is an argument, never part of a script.
 fn desktop(is_macos: bool, text: &str) -> Command {
     const SCRIPT: [&str; 6] = [
         "-e",
@@ -150,7 +149,7 @@ fn desktop(is_macos: bool, text: &str) -> Command {
     command
 }
 
-/// Starts a program and leaves it to itself.
+/// Starts a program without waiting for it to end.
 fn start(command: &mut Command) {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Ok(mut child) = command.spawn() {

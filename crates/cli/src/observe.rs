@@ -1,5 +1,5 @@
-//! Gathers what can be seen of agents from outside: what their CLIs publish about
-//! sessions, and where their windows are.
+//! Gathers everything that can be seen of agents from outside: the data that their CLIs publish about
+//! sessions, and the places of their windows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use consort_host::env;
 
 pub(crate) fn look(home: &Path, agents: &[Agent]) -> Vec<Observed> {
     let quadrants = consort_host::quadrants(agents);
-    // Where a CLI has no directory here, none of its sessions has published anything.
+    // If a CLI has no directory here, none of its sessions has published anything.
     let mut dirs: BTreeMap<&str, Option<PathBuf>> = BTreeMap::new();
     agents
         .iter()

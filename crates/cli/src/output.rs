@@ -1,5 +1,4 @@
-//! Where commands print: data to stdout, everything else to stderr; colours, width,
-//! JSON.
+//! Prints the output of commands: data to stdout, everything else to stderr; handles colours, width and JSON.
 
 use std::io::IsTerminal as _;
 use std::io::Write;
@@ -13,15 +12,15 @@ use serde::Serialize;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 
-/// Standard output, and what is known of its reader.
+/// Standard output, with the style and width that suit its reader.
 pub(crate) struct Out {
     pub(crate) style: Style,
-    /// Columns to fill; unlimited where nobody looks.
+    /// Columns to fill; unlimited if the output is no terminal.
     pub(crate) width: usize,
     pub(crate) is_terminal: bool,
 }
 
-/// Colours, or none. Nothing is said by colour alone.
+/// Whether text gets colours. No information is in the colour alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     colour: bool,
@@ -53,7 +52,7 @@ impl Out {
         }
     }
 
-    /// Writes text as it is.
+    /// Writes text unchanged.
     pub(crate) fn text(&self, text: impl AsRef<str>) -> CommandResult {
         let mut stdout = std::io::stdout().lock();
         let written = stdout.write_all(text.as_ref().as_bytes()).and_then(|()| stdout.flush());
@@ -67,28 +66,28 @@ impl Out {
         }
     }
 
-    /// Writes plain text: whatever names and paths are in it, it stays text.
+    /// Writes a line of plain text; control characters in it have no effect on the terminal.
     pub(crate) fn line(&self, line: impl AsRef<str>) -> CommandResult {
         self.text(text::printable(line.as_ref()) + "\n")
     }
 
-    /// A heading, and plain text after it.
+    /// Writes a heading, and plain text after it.
     pub(crate) fn heading(&self, heading: &str, rest: &str) -> CommandResult {
         let heading = self.style.bold(&text::printable(heading));
         self.text(heading + &text::printable(rest) + "\n")
     }
 
-    /// A list as JSON, on one line.
+    /// Writes a list as JSON, on one line.
     pub(crate) fn items(&self, app: &mut App, items: &impl Serialize) -> CommandResult {
         self.json(&app.items(items))
     }
 
-    /// One thing as JSON, under its noun.
+    /// Writes one thing as JSON, under its noun.
     pub(crate) fn one(&self, app: &mut App, noun: &str, thing: &impl Serialize) -> CommandResult {
         self.json(&app.one(noun, thing))
     }
 
-    /// JSON on one line, as it is.
+    /// Writes JSON on one line, as it is.
     pub(crate) fn json(&self, outcome: &impl Serialize) -> CommandResult {
         match serde_json::to_string(outcome) {
             Ok(json) => self.line(json),
@@ -99,7 +98,7 @@ impl Out {
     }
 }
 
-/// The terminal's columns and rows now; it may have been resized since.
+/// Returns the terminal's current columns and rows, which change when it is resized.
 pub(crate) fn size() -> (usize, usize) {
     match rustix::termios::tcgetwinsize(rustix::stdio::stdout()) {
         Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
@@ -107,15 +106,15 @@ pub(crate) fn size() -> (usize, usize) {
     }
 }
 
-/// Whether the terminal is the screen's: what anybody else writes would lie over it.
+/// Whether the screen fills the terminal: any other output would lie over it.
 static IS_HUSHED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, or until then, nothing is said beside the answer.
+/// Turns notes off (while the screen is shown) or on again.
 pub(crate) fn hush(is_hushed: bool) {
     IS_HUSHED.store(is_hushed, Ordering::Relaxed);
 }
 
-/// Says something to the person that is not the answer.
+/// Prints a message to stderr that is not part of the command's answer.
 pub(crate) fn note(message: impl std::fmt::Display) {
     if IS_HUSHED.load(Ordering::Relaxed) {
         return;

@@ -29,10 +29,10 @@ const WORDS: &[&str] = &[
     "raven", "coral", "mango", "panda", "onyx", "tulip", "wheat", "zebra", "hazel",
 ];
 
-/// Whether a token was shown on the command line that is good for this command.
+/// Set once a token was given on the command line that is good for this command.
 static HAS_TOKEN: OnceLock<()> = OnceLock::new();
 
-/// Notes that a token was shown which is good for this command.
+/// Notes that a token was given which is good for this command.
 pub(crate) fn accept_token() {
     let _ = HAS_TOKEN.set(());
 }
@@ -41,15 +41,15 @@ pub(crate) fn has_token() -> bool {
     HAS_TOKEN.get().is_some()
 }
 
-/// Who calls, for a command that changes something. A terminal whose environment
-/// an agent CLI has made is offered to prove itself.
+/// Returns the facts about the caller, for a command that changes something. At a terminal whose environment
+/// an agent CLI has made, the person can type a word as proof.
 pub(crate) fn acting(app: &mut App) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
-    // Hooks tell what a connected agent does; of one that was joined by hand only this is heard.
+    // Hooks report what a connected agent does; of an agent that was joined by hand, only its calls are seen.
     if facts.in_agent {
         let _ = app.note_caller(&facts);
     }
-    // Whatever the store says of anyone else, there is nothing to offer.
+    // No other caller can prove itself by a typed word, whatever the store says of it.
     if facts.in_agent || !matches!(facts.proof, Proof::None(Unproven::Marked(_))) {
         return Ok(facts);
     }
@@ -75,7 +75,8 @@ pub(crate) fn known(app: &mut App) -> Result<(), CommandError> {
     }
 }
 
-/// Who calls, for a command that weakens or removes protection; `what` says what it does.
+/// Returns the facts about the caller, confirmed by the person, for a command that weakens or removes
+/// protection; `what` says what the command does.
 pub(crate) fn confirmed(app: &mut App, what: &str) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
     let may_type = match caller(app, &facts) {
@@ -99,8 +100,7 @@ pub(crate) fn confirmed(app: &mut App, what: &str) -> Result<CallerFacts, Comman
     }
 }
 
-/// Refuses a caller that could not confirm anything: there is no use in showing it what it
-/// would agree to.
+/// Refuses a caller that could not confirm anything: there is no use in showing it what it would agree to.
 pub(crate) fn may_confirm(app: &mut App) -> Result<(), CommandError> {
     let facts = caller_facts(app);
     match caller(app, &facts) {
@@ -110,8 +110,8 @@ pub(crate) fn may_confirm(app: &mut App) -> Result<(), CommandError> {
     }
 }
 
-/// Who calls. What is wrong with the store must not keep the person from putting
-/// it right: then the processes alone tell.
+/// Returns who calls. If the store cannot tell, the processes alone decide: a damaged store must not keep the
+/// person from repairing it.
 fn caller(app: &mut App, facts: &CallerFacts) -> Caller {
     app.caller(facts).unwrap_or_else(|_| match &facts.proof {
         _ if facts.in_agent => Caller::Anonymous(NotAllowed::NotJoined),
@@ -120,15 +120,15 @@ fn caller(app: &mut App, facts: &CallerFacts) -> Caller {
     })
 }
 
-/// What came back when a word was shown on the terminal.
+/// The answer to a word that was shown on the terminal.
 enum Typed {
     TheWord,
     Another,
-    /// There is no terminal.
+    /// No answer, because there is no terminal.
     Nothing,
 }
 
-/// Shows a word on the terminal, to be typed back.
+/// Shows a word on the terminal, and reads what is typed back.
 fn typed(app: &App, why: &str) -> Typed {
     let word = WORDS[usize::from(app.host().random()[0]) % WORDS.len()];
     let ask = || -> std::io::Result<String> {

@@ -26,7 +26,7 @@ pub(crate) struct BadFile {
 }
 
 impl BadFile {
-    /// As an error: one mistake in a line, several on a line each.
+    /// Makes an error of the mistakes: one in a line, several on a line each.
     pub(crate) fn error(&self) -> CommandError {
         let path = self.path.display();
         match self.problems.as_slice() {
@@ -44,8 +44,8 @@ impl BadFile {
     }
 }
 
-/// All roles as they count here. A file with a mistake is an error: a run must not start
-/// with less than somebody has written down.
+/// Loads all roles, resolved for this worktree. A file with a mistake is an error: a run must not start with
+/// less than somebody has written down.
 pub(crate) fn load(
     paths: &Paths,
     worktree: &Path,
@@ -58,17 +58,17 @@ pub(crate) fn load(
     }
 }
 
-/// The roles that these layers make.
+/// Resolves these layers into roles.
 pub(crate) fn resolved(layers: Vec<RoleLayer>, default: Safety) -> Vec<ResolvedRole> {
     resolve_roles(layers, default, &env::get)
 }
 
-/// How much a run may do by itself that says nothing of it.
+/// Returns the safety level of runs that name none.
 pub(crate) fn default_safety(config: &Config) -> Safety {
     Safety::named(config.get("dispatch.safety")).unwrap_or_default()
 }
 
-/// What each file says that is there, and which of them have mistakes.
+/// Reads the layer of each roles file that exists, and collects the files that have mistakes.
 pub(crate) fn layers(paths: &Paths, worktree: &Path) -> Result<(Vec<RoleLayer>, Vec<BadFile>), CommandError> {
     let (mut layers, mut bad) = (Vec::new(), Vec::new());
     let mut add = |source: RoleSource, path: PathBuf, text: &str| match read_roles(text, source) {
@@ -78,7 +78,7 @@ pub(crate) fn layers(paths: &Paths, worktree: &Path) -> Result<(Vec<RoleLayer>, 
     add(RoleSource::Shipped, "roles.toml".into(), SHIPPED_ROLES);
     let (user, project) = (paths.user_roles(), project_file(worktree));
     let mut files = vec![(RoleSource::User(user.clone()), TheirFile::OfUser(user.clone()))];
-    // In one's home they may be one file; then it is the user's.
+    // In the home directory both may be one file; then it counts as the user's.
     if project != user {
         files.push((RoleSource::Project(project.clone()), TheirFile::in_repository(worktree, &project)));
     }
@@ -90,12 +90,12 @@ pub(crate) fn layers(paths: &Paths, worktree: &Path) -> Result<(Vec<RoleLayer>, 
     Ok((layers, bad))
 }
 
-/// Where a project keeps its roles.
+/// Returns the path of a project's roles file.
 pub(crate) fn project_file(worktree: &Path) -> PathBuf {
     worktree.join(".consort/roles.toml")
 }
 
-/// What does not count as a file says it, for each role in a line.
+/// Returns a warning for each part of a role that does not count as its file says it.
 pub(crate) fn notes(roles: &[ResolvedRole]) -> impl Iterator<Item = String> {
     roles.iter().flat_map(|role| {
         role.notes.iter().map(|note| format!("Warning: role {}: {note}", text::foreign(&role.role.name, 60)))

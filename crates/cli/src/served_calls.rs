@@ -1,5 +1,5 @@
-//! The call context of calls that `consort mcp` and `consort serve` answer: who is
-//! calling over pipes or HTTP, and how to wake and notify agents.
+//! The call context for `consort mcp` and `consort serve`: finds who is calling over pipes or HTTP, and
+//! wakes, notifies, opens and runs agents.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -109,7 +109,7 @@ impl ServedContext for ServedCalls {
             },
         };
         let process = hosting_process(ancestors, None)?;
-        // `codex-mcp-client` is Codex; one that we do not know is what it calls itself.
+        // `codex-mcp-client` is Codex; an unknown client is called what it calls itself.
         let words: Vec<&str> = client.split(|c: char| !c.is_alphanumeric()).collect();
         let known = consort_agents::ALL.iter().map(|cli| cli.kind()).find(|kind| words.contains(kind));
         let kind = known.unwrap_or(if is_valid_name(client) { client } else { "mcp" }).to_owned();

@@ -1,4 +1,4 @@
-//! What the MCP server does with panes for an agent that is a parent.
+//! Carries out an agent's MCP calls about the panes of agents that it has opened.
 
 use std::path::Path;
 use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::panes;
 use crate::panes::waiting;
 use crate::world::World;
 
-/// How often is looked.
+/// Interval between two looks at a pane.
 const TICK: Duration = Duration::from_secs(1);
 
 pub(crate) fn world(cwd: &Path) -> Result<World, PaneProblem> {
@@ -37,7 +37,7 @@ pub(crate) fn world(cwd: &Path) -> Result<World, PaneProblem> {
     Ok(World { cwd: cwd.to_owned(), ..world })
 }
 
-/// A failure as this door tells it.
+/// Turns a command's error into the error of an MCP call.
 pub(crate) fn problem(error: CommandError) -> PaneProblem {
     let (kind, hints) = match &error {
         CommandError::Explained { kind, hints, .. } => (*kind, hints.clone()),
@@ -89,7 +89,7 @@ pub(crate) fn screen(
         "agent": subject.agent_json(), "state": state.as_str(),
         "question": reading.as_ref().and_then(|reading| reading.question.as_deref()).map(redacted),
         "options": reading.as_ref().map(options),
-        // Nobody is to spend turns on looking.
+        // Saves the model from spending turns on looking.
         "look_again_s": next_interval(pace, pace.interval().0, Difference::Some).as_secs(),
     });
     Ok(PaneAnswer { text: redacted(&shown), data })
@@ -131,7 +131,8 @@ pub(crate) fn answer(
     })
 }
 
-/// How those stand that the caller has opened: now, or once one of them has changed its state.
+/// Returns the states of the agents that the caller has opened: now, or once one of them has changed its
+/// state.
 pub(crate) fn watch(
     app: &mut App,
     caller: &CallerFacts,
@@ -175,7 +176,7 @@ pub(crate) fn watch(
     Ok(PaneAnswer { text, data: json!({ "items": now }) })
 }
 
-/// The agents that wait: a question of one that the caller opened is its own to answer.
+/// Returns the agents that wait; the caller may itself answer a question of an agent that it opened.
 pub(crate) fn waiting(app: &mut App, caller: &CallerFacts, cwd: &Path) -> Result<PaneAnswer, PaneProblem> {
     let world = world(cwd)?;
     let (mut items, mut lines) = (Vec::new(), String::new());

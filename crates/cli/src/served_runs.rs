@@ -1,4 +1,4 @@
-//! What the MCP server does with runs for an agent that puts others to work.
+//! Carries out an agent's MCP calls about runs: starts, lists, shows and stops them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -28,10 +28,10 @@ use crate::served_panes::world;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How often is looked.
+/// Interval between two looks at a run.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How many runs are listed.
+/// Most runs that are listed.
 const FEW: usize = 10;
 
 pub(crate) fn run(caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<PaneAnswer, PaneProblem> {
@@ -93,7 +93,7 @@ pub(crate) fn runs(caller: &CallerFacts, cwd: &Path, wish: &RunsWish) -> Result<
     told().map_err(problem)
 }
 
-/// The run as it is when it has ended, or after so long.
+/// Waits until the run has ended, or for so long, and returns the run as it is then.
 fn wait_for(
     world: &World,
     opened: &mut Opened,

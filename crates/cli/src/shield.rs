@@ -1,10 +1,9 @@
-//! `consort shield -- <command>`: runs a command with what others have reserved
-//! read-only, if its text does not tell what it writes.
+//! Runs `consort shield -- <command>`: a command for which paths that others hold are read-only, if its text
+//! does not tell what it writes.
 //!
-//! Agent CLIs run their commands through this, so it is as quick as a hook: no argument
-//! parser, no configuration file. It becomes the command: same process, directory,
-//! environment, terminal and signals. **Whatever goes wrong, the command runs as it would
-//! have.**
+//! Agent CLIs run their commands through this, so it is as quick as a hook: no argument parser, no
+//! configuration file. It becomes the command: same process, directory, environment, terminal and signals.
+//! **Whatever goes wrong, the command runs as it would have.**
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -28,13 +27,13 @@ use crate::exit::ExitCode;
 use crate::hook;
 use crate::world;
 
-/// After so long the command runs as it is.
+/// Time to prepare, after which the command runs unshielded.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The argument that says what to judge by, where the command only carries it.
+/// The option with the text to judge by, for a command that only carries that text.
 const TEXT: &str = "--text";
 
-// The argument parser is asked only where something is before or instead of the command.
+// The argument parser sees only calls with something before, or instead of, the command.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What to run
@@ -48,12 +47,12 @@ impl Args {
     }
 }
 
-/// Whether these arguments are a command to run, and not a question about this one.
+/// Tells whether these arguments are a command to run, and not a question about `shield` itself.
 pub(crate) fn is_call(arguments: &[OsString]) -> bool {
     Call::read(arguments).is_some()
 }
 
-/// Becomes the command.
+/// Becomes the command, behind a shield if it needs one.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let Some(Call { text, mut command }) = Call::read(arguments) else { return ExitCode::from(2) };
     let Some(plain) = InPlace::new(command.clone()) else { return ExitCode::from(2) };
@@ -69,11 +68,11 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     }
     let error = InPlace::new(command).unwrap_or(plain).exec();
     let _ = writeln!(std::io::stderr(), "consort shield: {}: {error}", shown(arguments));
-    // As shells do.
+    // The exit codes that shells use.
     ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
 }
 
-/// What is to be run, and what tells what it writes.
+/// A command to run, and the text that tells what it writes.
 #[derive(Debug, PartialEq, Eq)]
 struct Call {
     text: String,
@@ -81,7 +80,7 @@ struct Call {
 }
 
 impl Call {
-    /// `[--text <text>] -- <command>`.
+    /// Reads `[--text <text>] -- <command>`.
     fn read(arguments: &[OsString]) -> Option<Self> {
         let (text, rest) = match arguments {
             [option, text, rest @ ..] if option == TEXT => (Some(text), rest),
@@ -99,7 +98,7 @@ impl Call {
     }
 }
 
-/// The text of a command that is given as words: of a shell, what it is to run.
+/// Returns the text of a command that is given as words; for a shell with `-c`, the text that it is to run.
 fn judged(command: &[OsString]) -> String {
     const SHELLS: [&str; 5] = ["sh", "bash", "zsh", "dash", "ksh"];
     let name = Path::new(&command[0]).file_name().and_then(OsStr::to_str).unwrap_or_default();
@@ -112,28 +111,28 @@ fn judged(command: &[OsString]) -> String {
     }
 }
 
-/// The command in what an agent CLI puts around it.
+/// Extracts the command from the text that an agent CLI puts around it.
 fn script(text: &str) -> String {
     consort_agents::ALL.iter().find_map(|cli| cli.command_in(text)).unwrap_or_else(|| text.to_owned())
 }
 
-/// The paths that are to be read-only for this command, from here.
+/// Returns the paths that must be read-only for this command, run in the current directory.
 fn protected(command: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     let mut app = App::new(Store::new(paths.store(), Access::Hook), Machine::new(&paths.data));
-    // Nearly always nothing is held anywhere.
+    // Nearly always nothing is held anywhere, and this ends the search.
     if !app.is_anything_held() {
         return Ok(Vec::new());
     }
     let cwd = std::env::current_dir()?;
-    // The hook before it has asked; here only what its text tells counts.
+    // The hook before this command has judged the writes that its text tells; here only the rest matters.
     let files = consort_hook::command_files(app.host(), &cwd, command, hook::surroundings(None));
     if !files.may_write_anything() {
         return Ok(Vec::new());
     }
     let caller = world::caller_facts(&app);
     let outcome = app.shield(&caller, &cwd, command, &env::get)?;
-    // Closing the last connection would run the checkpoint.
+    // The store is left open: closing the last connection would run the checkpoint.
     std::mem::forget(app);
     Ok(outcome.paths)
 }

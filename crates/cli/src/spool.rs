@@ -1,9 +1,8 @@
-//! Sends a sandboxed agent's command through the spool, and carries such commands out
-//! in its MCP server outside.
+//! Sends a sandboxed agent's command through the spool, and carries such commands out in its MCP server
+//! outside.
 //!
-//! Only what an agent does to the store, in the repository of its session: **nothing
-//! that names a file to write, a program to run or a setting goes this way**, or it
-//! would lead out of the sandbox.
+//! Only commands that change the store, in the repository of the session, go this way: **nothing that names a
+//! file to write, a program to run or a setting does**, or it would lead out of the sandbox.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -47,7 +46,7 @@ use crate::exit::ExitCode;
 use crate::output;
 use crate::world;
 
-/// What may be asked for.
+/// The commands that may go through the spool.
 const COMMANDS: &[&str] = &[
     "agent leave",
     "agent rename",
@@ -72,29 +71,28 @@ const COMMANDS: &[&str] = &[
     "whoami",
 ];
 
-/// Options that the server accepts with none of them: they change settings, prove
-/// the person, or never end.
+/// Options that the server accepts with no command: they change settings, prove the person, or never end.
 const REFUSED: &[&str] = &["--set", "--token-file", "--token-fd", "--watch", "--follow"];
 
-/// How many are carried out at once, and how many of them may wait for others: the
-/// rest is for commands that end by themselves.
+/// Most commands that are carried out at once, and most of them that may wait for others: the rest is for
+/// commands that end by themselves.
 const MOST: usize = 8;
 const MOST_WAITING: usize = 6;
 
-/// How often a command that is carried out looks whether somebody still waits for it.
+/// Interval at which the server checks whether the asking process still waits for its command.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How long the server sleeps when nobody asks.
+/// Longest sleep of the server while nobody asks.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
-/// More than a model reads.
+/// Most output that is sent back, in bytes: more than a model reads.
 const LONGEST_OUTPUT: u64 = 1 << 20;
 
-/// Set for a command that is carried out for a sandboxed process: the repository that
-/// it may concern.
+/// Variable that is set for a command carried out for a sandboxed process: the repository that the command
+/// may concern.
 const CARRIED: &str = "CONSORT_CARRIED";
 
-/// What the asking process has read from its standard input.
+/// Variable with the text that the asking process has read from its standard input.
 const INPUT: &str = "CONSORT_INPUT";
 
 /// Commands whose arguments are paths.
@@ -114,7 +112,7 @@ pub(crate) fn ask() -> Option<ExitCode> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let paths = may_be_asked(&words).then(Paths::from_environment)??;
     if env::get(CARRIED).is_some() {
-        // The server that runs this command may be killed: then this ends too.
+        // If the server that runs this command is killed, the command ends too.
         let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
         let is_here = require_paths_here(&words, &Machine::new(&paths.data));
         return is_here.err().map(|error| {
@@ -162,8 +160,8 @@ fn again_with_input() -> ExitCode {
     ExitCode::from(exit::code(Kind::User))
 }
 
-/// A command that is carried out for a sandboxed process concerns the repository of
-/// that process's session and no other: there git could run what the process wrote.
+/// Refuses a command that is carried out for a sandboxed process outside the repository of that process's
+/// session: there git could run what the process wrote.
 pub(crate) fn require_here(place: &Place) -> Result<(), CommandError> {
     match env::get(CARRIED) {
         Some(here) if place.repository != Path::new(&here) => Err(elsewhere()),
@@ -171,7 +169,7 @@ pub(crate) fn require_here(place: &Place) -> Result<(), CommandError> {
     }
 }
 
-/// The same of the paths that such a command names.
+/// Refuses a command that is carried out for a sandboxed process if it names paths of another repository.
 fn require_paths_here(words: &[OsString], machine: &Machine) -> Result<(), CommandError> {
     let (Some(here), Ok(cwd)) = (env::get(CARRIED), std::env::current_dir()) else { return Ok(()) };
     let known: Vec<&str> = words.iter().map_while(|word| word.to_str()).collect();
@@ -189,7 +187,7 @@ fn elsewhere() -> CommandError {
     )
 }
 
-/// Whether these words call one of the commands.
+/// Tells whether these words call one of the commands.
 fn is_one_of(commands: &[&str], words: &[&str]) -> bool {
     commands.iter().any(|command| {
         let mut words = words.iter();
@@ -197,7 +195,8 @@ fn is_one_of(commands: &[&str], words: &[&str]) -> bool {
     })
 }
 
-/// The command comes first: what stands before it might be anything.
+/// Tells whether these words may go through the spool. The command must come first: a word before it might be
+/// anything.
 fn may_be_asked(words: &[OsString]) -> bool {
     let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
     let is_refused = |word: &&str| REFUSED.contains(&word.split('=').next().unwrap_or_default());
@@ -230,7 +229,7 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
         let is_agent = |process: &Process| {
             files.hosted_by(process).is_some() || world::is_agent(process) && !is_helper(process)
         };
-        // Of the agents above it, ours is the nearest.
+        // Of the agents above the asking process, ours must be the nearest.
         let is_ours = |pid: u32| {
             let lineage = machine.lineage(pid);
             let nearest = lineage.iter().find(|process| process.is(&parent) || is_agent(process));
@@ -244,7 +243,7 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
             for taken in spool.take(&is_ours, MOST.saturating_sub(at_work.load(Ordering::Acquire))) {
                 let slot = Slot::new(&at_work);
                 let repository = repository.clone();
-                // Without a thread the request is dropped, which its process sees.
+                // Without a thread the request is dropped, which the asking process sees.
                 let _ = std::thread::Builder::new().spawn(move || answer(taken, &repository, &slot));
             }
         }
@@ -252,7 +251,7 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
     let _ = std::thread::Builder::new().spawn(work);
 }
 
-/// A place among those that are carried out, until it is dropped.
+/// A place among the commands that are carried out at once, until it is dropped.
 struct Slot(Arc<AtomicUsize>);
 
 impl Slot {
@@ -291,10 +290,10 @@ fn carry_out(taken: &SpoolRequest, repository: &Path) -> Result<Answer, Box<dyn 
     if !may_be_asked(words) {
         return Err("it is no command for this way".into());
     }
-    // This very program, also after an update has replaced its file.
+    // The file of this very program, also after an update has replaced it.
     let mut command = Command::new("/proc/self/exe");
     command.args(words).current_dir(taken.cwd()).env(CARRIED, repository);
-    // Which session of that process it is.
+    // The variables that tell which session of its process is asking.
     let names = consort_agents::ALL.iter().filter_map(|cli| cli.session_variable()).chain([env::SESSION]);
     for name in names {
         match taken.variable(name) {
@@ -307,13 +306,13 @@ fn carry_out(taken: &SpoolRequest, repository: &Path) -> Result<Answer, Box<dyn 
     let (stdout, stderr) = (reader(child.0.stdout.take())?, reader(child.0.stderr.take())?);
     let input = taken.variable(INPUT).unwrap_or_default();
     if let Some(mut stdin) = child.0.stdin.take() {
-        // A command that does not read it is no failure.
+        // A command that does not read its input is no failure.
         let _ = stdin.write_all(input.as_encoded_bytes());
     }
     let status = loop {
         match child.0.try_wait()? {
             Some(status) => break status,
-            // What nobody waits for any more is not done.
+            // Nobody waits for the answer any more, so the command is ended.
             None if !taken.is_waited_for() => child.0.kill()?,
             None => std::thread::sleep(LOOK),
         }
@@ -323,7 +322,7 @@ fn carry_out(taken: &SpoolRequest, repository: &Path) -> Result<Answer, Box<dyn 
     Ok(Answer { stdout: text(stdout), stderr: text(stderr), code })
 }
 
-/// Killed if it is given up.
+/// A child process that is killed when this is dropped.
 struct Child(std::process::Child);
 
 impl Drop for Child {
@@ -333,7 +332,7 @@ impl Drop for Child {
     }
 }
 
-/// Reads what a command says as it comes, or the command would wait for us.
+/// Reads a command's output in a thread as it comes, or the command would wait for us.
 fn reader(from: Option<impl std::io::Read + Send + 'static>) -> std::io::Result<JoinHandle<String>> {
     std::thread::Builder::new().spawn(move || {
         let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! Times and durations as people type and read them on the command line.
+//! Reads and formats times and durations for the command line.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use consort_core::Timestamp;
 
 use crate::error::CommandError;
 
-/// The time here, to the second.
+/// Formats a time in the local time zone, to the second.
 pub(crate) fn local(at: Timestamp) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
         Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
@@ -15,13 +15,13 @@ pub(crate) fn local(at: Timestamp) -> String {
     }
 }
 
-/// The minute of the day, here.
+/// Returns the minute of the day in the local time zone.
 pub(crate) fn minute_of_day(at: Timestamp) -> u32 {
     let here = jiff::Timestamp::from_millisecond(at.0).map(|at| at.to_zoned(jiff::tz::TimeZone::system()));
     here.map_or(0, |here| here.hour() as u32 * 60 + here.minute() as u32)
 }
 
-/// A span back from now, a moment, or a day or time here.
+/// Parses a span back from now, a moment, or a local day or time.
 pub(crate) fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, CommandError> {
     let zone = jiff::tz::TimeZone::system;
     if let Ok(span) = text.parse::<jiff::Span>()
@@ -44,7 +44,8 @@ pub(crate) fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, Comma
     ))
 }
 
-/// The same, or when a commit was made. A day or a second that is named is meant to its end.
+/// Parses the same as [`parse_since`], or the name of a commit as its time. A named day or second is meant to
+/// its end.
 pub(crate) fn moment(text: &str, now: Timestamp, worktree: &Path) -> Option<Timestamp> {
     if text.len() == "2026-11-01".len()
         && let Ok(day) = text.parse::<jiff::civil::Date>()
@@ -62,12 +63,12 @@ pub(crate) fn moment(text: &str, now: Timestamp, worktree: &Path) -> Option<Time
 
 const EXPECTED: &str = "expected a time, as in `30s`, `5m`, `2h30m` or `1d`";
 
-/// `30s`, `5m`, `1h30m`, `1d`; a bare number counts seconds.
+/// Parses `30s`, `5m`, `1h30m`, `1d`; a bare number counts seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse() {
         return Ok(Duration::from_secs(seconds));
     }
-    // Days stand in front, and are the one unit that the parser leaves to calendars.
+    // Days come first, and are the one unit that jiff's parser leaves to calendars.
     let (days, rest) = match text.split_once('d') {
         Some((days, rest)) => (days.trim().parse::<u64>().map_err(|_| EXPECTED)?, rest.trim()),
         None => (0, text),
@@ -81,9 +82,9 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     span.and_then(|span| span.checked_add(days)).ok_or_else(|| EXPECTED.into())
 }
 
-/// When a limit ends, from a CLI's own words: `7pm (Europe/Berlin)`, `3:04 PM`,
-/// `Nov 17th, 2026 3:04 PM`, `in 2 hours 5 minutes`, seconds since 1970. What has a time and no
-/// day is the next such time.
+/// Parses the end of a limit from a CLI's own words: `7pm (Europe/Berlin)`, `3:04 PM`,
+/// `Nov 17th, 2026 3:04 PM`, `in 2 hours 5 minutes`, seconds since 1970. A time without a day is the next
+/// such time.
 pub(crate) fn parse_reset(told: &str, now: Timestamp) -> Option<Timestamp> {
     if let Some(span) = told.strip_prefix("in ") {
         return Some(now.plus(span_in_words(span)?));
@@ -118,7 +119,7 @@ pub(crate) fn parse_reset(told: &str, now: Timestamp) -> Option<Timestamp> {
     Some(Timestamp(at.timestamp().as_millisecond()))
 }
 
-/// `2 days 3 hours`, `2h 13m`: in milliseconds.
+/// Parses `2 days 3 hours` or `2h 13m` into milliseconds.
 fn span_in_words(text: &str) -> Option<i64> {
     let (mut total, mut number) = (0i64, None);
     for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -139,7 +140,7 @@ fn span_in_words(text: &str) -> Option<i64> {
     (total > 0).then_some(total)
 }
 
-/// `7pm`: no format of minutes has it.
+/// Parses `7pm`, which no format with minutes matches.
 fn on_the_hour(clock: &str) -> Option<jiff::civil::Time> {
     let (hour, is_afternoon) = match clock.strip_suffix("pm") {
         Some(hour) => (hour, true),
@@ -149,7 +150,7 @@ fn on_the_hour(clock: &str) -> Option<jiff::civil::Time> {
     jiff::civil::Time::new(hour % 12 + if is_afternoon { 12 } else { 0 }, 0, 0, 0).ok()
 }
 
-/// `nov 17th 2026`, with or without the year.
+/// Parses `nov 17th 2026`, with or without the year.
 fn day(words: &[String], this_year: i16) -> Option<jiff::civil::Date> {
     const MONTHS: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

@@ -16,23 +16,23 @@ use crate::panes;
 use crate::world::World;
 use consort_core::App;
 
-/// How long a CLI may take to be told.
+/// Longest time that a CLI's own program may take to wake a session.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Wakes an idle agent by its CLI's own channel, if it has one.
+/// Wakes an idle agent by its CLI's own channel, if it has one, and tells whether that worked.
 pub(crate) fn natively(config_dir: &Path, cli: &dyn AgentCli, agent: &Agent, activity: &Activity) -> bool {
     if cli.wake(config_dir, agent, activity) {
         return true;
     }
-    // Its hooks bring the mail with the turn that this begins.
+    // This begins a turn, in which the agent's hooks deliver the mail.
     let arguments = cli.wake_arguments(&agent.session, &panes::typing::wake_line(1));
     let command =
         arguments.filter(|_| activity.status == Status::Idle).zip(connect::find_program(cli.program()));
     command.is_some_and(|(arguments, program)| consort_host::succeeds(&program, &arguments, PATIENCE))
 }
 
-/// Wakes who can be woken; says who sleeps on. The message is sent whatever
-/// happens here.
+/// Wakes the idle recipients that can be woken, and returns a line about each, also about those that stay
+/// idle. The message is sent whatever happens here.
 pub(crate) fn wake(
     world: &World,
     app: &mut App,

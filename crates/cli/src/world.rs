@@ -1,5 +1,5 @@
-//! What every command works with: opens the store, and finds the caller, the project
-//! and the settings.
+//! The context that every command works in: opens the store, and finds the caller, the project and the
+//! settings.
 
 use consort_core::host::Repositories as _;
 use std::path::PathBuf;
@@ -39,26 +39,26 @@ use crate::output::Out;
 use crate::person;
 use crate::spool;
 
-/// The paths and the output: all there is before the store is touched.
+/// The paths, directory and output of a command, before the store is touched.
 pub(crate) struct World {
     pub(crate) paths: Paths,
     pub(crate) out: Out,
     pub(crate) cwd: PathBuf,
     /// `--set key=value`.
     pub(crate) overrides: Vec<(String, String)>,
-    /// The knowledge files that are to be written again.
+    /// The knowledge files that have to be written again.
     pub(crate) saved: SavedFiles,
 }
 
-/// An opened world.
+/// The opened store, with the project, place and settings of the command.
 pub(crate) struct Opened {
     pub(crate) app: App,
     pub(crate) project: Project,
     pub(crate) place: Place,
-    /// Where the command was called.
+    /// The directory in which the command was called.
     pub(crate) cwd: PathBuf,
     pub(crate) config: Config,
-    /// Where we keep what is ours.
+    /// Our data directory.
     pub(crate) data: PathBuf,
     pub(crate) pending: TemporaryFiles,
 }
@@ -71,7 +71,7 @@ impl World {
                 "set CONSORT_HOME to a directory of your choice, as an absolute path",
             )
         })?;
-        // Otherwise it would be made, as root with everything above it.
+        // Otherwise we would make the directory, as root with everything above it.
         if env::get(env::HOME).is_none() && !paths.home.is_dir() {
             return Err(CommandError::user(
                 format!("the home directory {} does not exist", paths.home.display()),
@@ -84,7 +84,7 @@ impl World {
                 "change to a directory that exists",
             )
         })?;
-        // Shared state is text.
+        // Shared state is text, so paths are too.
         let cwd = PathBuf::from(cwd.to_string_lossy().into_owned());
         Ok(Self { paths, out: Out::new(), cwd, overrides, saved: SavedFiles::default() })
     }
@@ -93,7 +93,7 @@ impl World {
         (self.open_app())()
     }
 
-    /// The same for a server, which opens the store for each call.
+    /// Returns a function that opens the store, for a server, which does so for each call.
     pub(crate) fn open_app(&self) -> OpenApp {
         let (store, data, file) = (self.paths.store(), self.paths.data.clone(), self.saved.share());
         Arc::new(move || {
@@ -102,33 +102,33 @@ impl World {
         })
     }
 
-    /// For a server: knowledge files are written while it goes on.
+    /// Writes knowledge files while the process goes on, for a server.
     pub(crate) fn save_in_background(&self) {
         let overrides = self.overrides.clone();
         self.saved.save_in_background(move |worktree| save_knowledge(&[worktree.to_owned()], &overrides));
     }
 
-    /// Where it is noted which temporary files are being written.
+    /// Returns the notes of the temporary files that are being written.
     pub(crate) fn pending(&self) -> TemporaryFiles {
         TemporaryFiles::new(&self.paths.pending())
     }
 
-    /// Where an agent CLI keeps this person's things.
+    /// Returns the directory in which an agent CLI keeps this person's settings.
     pub(crate) fn config_dir(&self, cli: &dyn AgentCli) -> PathBuf {
         cli.config_dir(&self.paths.home, &env::get)
     }
 
-    /// Where we are, without asking the store.
+    /// Finds the worktree and repository of the current directory, without asking the store.
     pub(crate) fn place(&self) -> Place {
         Machine::new(&self.paths.data).place(&self.cwd)
     }
 
-    /// Opens the store, resolves the settings, publishes what hooks need of
-    /// them, and lets retention have its daily look.
+    /// Opens the store, resolves the settings, publishes the settings that hooks need, and runs the retention
+    /// that is due once a day.
     pub(crate) fn open(&self) -> Result<Opened, CommandError> {
         self.pending().sweep();
         let mut app = self.app();
-        // Before git is asked anything, and again of what was found.
+        // Checked before git is run, and again for the place that git has found.
         spool::require_here(&self.place())?;
         let (project, place) = app.project(&self.cwd)?;
         spool::require_here(&place)?;
@@ -137,8 +137,8 @@ impl World {
         for warning in &config.warnings {
             output::note(format_args!("Warning: {}", warning.text));
         }
-        // A store that can only be read is still worth reading. A file that
-        // cannot be understood is not published: the last good one stands.
+        // A store that can only be read is still worth reading. If a file cannot be understood, nothing is
+        // published: the last good settings stay.
         if !config.is_partial {
             let _ = app.publish(&config.resolved, &place.worktree);
         }
@@ -156,15 +156,14 @@ impl World {
     }
 }
 
-/// Writes the knowledge files of worktrees in which something was recorded, where the
-/// settings there say so.
+/// Writes the knowledge files of worktrees in which something was recorded, if the settings there say so.
 pub(crate) fn save_knowledge(worktrees: &[PathBuf], overrides: &[(String, String)]) {
     let save = |worktree: &PathBuf| {
         let world = World { cwd: worktree.clone(), ..World::new(overrides.to_vec())? };
         let mut opened = world.open()?;
         if opened.config.saves_knowledge() {
             let scope = Scope::Project(opened.project.id.clone());
-            // What cannot be understood is somebody else's, and left alone.
+            // A file that cannot be understood is somebody else's, and left alone.
             if !matches!(file::take_in(&mut opened, &scope), TakenIn::Failed(_)) {
                 file::save(&mut opened)?;
             }
@@ -187,22 +186,22 @@ impl Opened {
         Ok(self.app.caller(&facts)?)
     }
 
-    /// The agent a command is about: the caller, or the one the person names.
+    /// Returns the agent that a command is about: the caller, or the agent that the person names.
     pub(crate) fn subject(&mut self, named: Option<&str>) -> Result<(Agent, Actor), CommandError> {
         let caller = self.caller()?;
         Ok(self.app.subject(caller, named)?)
     }
 }
 
-/// What tells who calls. What an agent CLI sets for its own commands only tells
-/// sessions of one process apart: it leaks into whatever is started there.
+/// Gathers the facts that tell who calls. The variables that an agent CLI sets for its own commands only tell
+/// sessions of one process apart: they leak into whatever is started there.
 pub(crate) fn caller_facts(app: &App) -> CallerFacts {
     let (ancestors, hosted) = app.ancestors();
     own_facts(app.host(), ancestors, hosted)
 }
 
-/// The same of this process, with these ancestors, the last of which may be noted to
-/// host a session.
+/// Gathers the facts about this process, given its ancestors and the session, if any, that the last of them
+/// is noted to host.
 pub(crate) fn own_facts(host: &dyn Host, ancestors: Vec<Process>, hosted: Option<SessionId>) -> CallerFacts {
     let facts = facts_of(host, None, ancestors, hosted, &env::get);
     match person::has_token() && !facts.in_agent {
@@ -211,7 +210,7 @@ pub(crate) fn own_facts(host: &dyn Host, ancestors: Vec<Process>, hosted: Option
     }
 }
 
-/// The same of a process that calls over the network.
+/// Gathers the facts about a process that calls over the network.
 pub(crate) fn facts_of_peer(machine: &Machine, peer: &Peer) -> CallerFacts {
     let mut lineage = machine.lineage(peer.pid);
     let own = (!lineage.is_empty()).then(|| lineage.remove(0));
@@ -219,8 +218,8 @@ pub(crate) fn facts_of_peer(machine: &Machine, peer: &Peer) -> CallerFacts {
     CallerFacts { own, ..facts }
 }
 
-/// What a process (this one, unless another is named), its ancestors, nearest
-/// first, and its environment tell.
+/// Gathers the facts from a process (this one, unless another is named), its ancestors, nearest first, and
+/// its environment.
 fn facts_of(
     host: &dyn Host,
     own: Option<Process>,
@@ -230,7 +229,7 @@ fn facts_of(
 ) -> CallerFacts {
     let hints = consort_agents::ALL.iter().filter_map(|cli| variable(cli.session_variable()?));
     let hints = hints.chain(variable(env::SESSION)).filter_map(|id| SessionId::new(id).ok()).collect();
-    // Who hides behind more processes than we look at is no person.
+    // A caller behind more processes than we look at is not taken for the person.
     let is_hidden = ancestors.len() >= consort_host::MAX_ANCESTORS;
     let in_agent = hosted.is_some() || is_hidden || own.iter().chain(&ancestors).any(is_agent);
     let prove = || {
@@ -242,12 +241,12 @@ fn facts_of(
         consort_host::at_terminal(own.as_ref(), &ancestors, host.now().0 / 1_000)?;
         Ok(Proof::Terminal)
     };
-    // Nobody needs to be asked who cannot be the person.
+    // No proof is looked for inside an agent, which cannot be the person.
     let proof = if in_agent { Proof::default() } else { prove().unwrap_or_else(Proof::None) };
     CallerFacts { own: None, ancestors, hosted, hints, thread: None, in_agent, proof }
 }
 
-/// Whether a process is an agent CLI.
+/// Tells whether a process is an agent CLI.
 pub(crate) fn is_agent(process: &Process) -> bool {
     consort_agents::is_agent(&process.program, &|| consort_host::started_as(process.pid))
 }

@@ -1,4 +1,4 @@
-//! What is found after a command that nobody could judge by its text.
+//! Tests of the changes that are found after a command whose text does not tell what it writes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -29,7 +29,7 @@ fn at(world: &Sealed, path: &str) -> PathBuf {
     world.project().join(path)
 }
 
-/// A hook's call with a shell command; `more` is added to its input.
+/// Runs a hook for a shell command; `more` is added to the tool's input.
 fn bash(world: &Sealed, session: &str, event: &str, id: &str, more: &Value) -> Option<String> {
     let mut input = json!({ "command": "./script.sh" });
     input.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
@@ -38,7 +38,7 @@ fn bash(world: &Sealed, session: &str, event: &str, id: &str, more: &Value) -> O
 
 fn begin(world: &Sealed, session: &str, id: &str) {
     assert_eq!(bash(world, session, "PreToolUse", id, &json!({})), None);
-    // A change in the same instant as another's could be either's.
+    // Two changes in the same instant could not be told apart.
     std::thread::sleep(Duration::from_millis(30));
 }
 
@@ -46,7 +46,7 @@ fn end(world: &Sealed, session: &str, id: &str) -> Option<String> {
     bash(world, session, "PostToolUse", id, &json!({}))
 }
 
-/// What the next prompt of a session comes with.
+/// Returns what a session is told with its next prompt.
 fn prompted(world: &Sealed, session: &str) -> Option<String> {
     world.told(session, "UserPromptSubmit", &json!({ "prompt": "go on" }))
 }
@@ -54,7 +54,7 @@ fn prompted(world: &Sealed, session: &str) -> Option<String> {
 #[test]
 fn what_is_gone_from_a_reserved_directory_or_was_moved_there_is_seen() {
     let world = world();
-    // Not in git, and so known to nobody but the disk.
+    // An untracked file, known only from the disk.
     fs::write(at(&world, "src/auth/new.rs"), "new\n").unwrap();
     begin(&world, "s2", "one");
     fs::remove_file(at(&world, "src/auth/new.rs")).unwrap();
@@ -70,7 +70,7 @@ fn what_is_gone_from_a_reserved_directory_or_was_moved_there_is_seen() {
     );
     assert!(letter.contains("The command: \"./script.sh\""), "{letter}");
 
-    // A whole directory; and one that came, whose files are older than the command.
+    // A directory that is removed, and one that is moved in, with files older than the command.
     fs::create_dir_all(at(&world, "docs/old")).unwrap();
     fs::write(at(&world, "docs/old/page.rs"), "old\n").unwrap();
     std::thread::sleep(Duration::from_millis(30));
@@ -84,14 +84,14 @@ fn what_is_gone_from_a_reserved_directory_or_was_moved_there_is_seen() {
         "{told}"
     );
 
-    // What git ignores, and a file that came and went, are nothing to speak of.
+    // An ignored file, and a file that was made and removed, are not mentioned.
     begin(&world, "s2", "three");
     fs::write(at(&world, "src/auth/login.pyc"), "").unwrap();
     fs::write(at(&world, "src/auth/lock"), "").unwrap();
     fs::remove_file(at(&world, "src/auth/lock")).unwrap();
     assert_eq!(end(&world, "s2", "three"), None);
 
-    // What the holder removes by a command that says so is its own doing.
+    // A removal by the holder's own `rm` at the same time is not blamed on the other session.
     begin(&world, "s2", "four");
     let input = json!({ "tool_use_id": "rm", "tool_input": { "command": "rm src/auth/moved.rs" } });
     world.told("s1", "PreToolUse", &input);
@@ -125,7 +125,7 @@ fn what_is_reserved_in_another_worktree_is_looked_at_there() {
     };
     call("PreToolUse");
     std::thread::sleep(Duration::from_millis(30));
-    // Its own copy is its own; the holder's is not.
+    // The copy in the command's own worktree is not reserved; the holder's copy is.
     fs::write(side.join("src/auth/login.rs"), "mine\n").unwrap();
     fs::write(at(&world, "src/auth/token.rs"), "changed\n").unwrap();
     fs::remove_file(at(&world, "src/auth/deep/key.rs")).unwrap();
@@ -152,7 +152,7 @@ fn while_the_holder_runs_a_command_the_author_is_unknown() {
     let told = end(&world, "s2", "two").unwrap();
     assert!(told.contains("src/auth/login.rs") && !told.contains("unknown"), "{told}");
 
-    // One that was over before the change has nothing to do with it.
+    // A holder's command that ended before the change leaves no doubt about the author.
     begin(&world, "s2", "three");
     begin(&world, "s1", "short");
     end(&world, "s1", "short");
@@ -161,7 +161,7 @@ fn while_the_holder_runs_a_command_the_author_is_unknown() {
     let told = end(&world, "s2", "three").unwrap();
     assert!(told.contains("src/auth/login.rs") && !told.contains("unknown"), "{told}");
 
-    // The holder's edit does not excuse what came after it.
+    // The holder's own edit does not hide a later change by the command.
     begin(&world, "s2", "four");
     fs::write(at(&world, "src/auth/login.rs"), "by Falcon\n").unwrap();
     let edit = json!({ "tool_name": "Edit", "tool_input": { "file_path": at(&world, "src/auth/login.rs") } });
@@ -179,12 +179,12 @@ fn an_interrupted_command_ends_with_the_next_prompt() {
     let told = prompted(&world, "s2").unwrap();
     assert!(told.contains("files changed that others have reserved. src/auth/login.rs"), "{told}");
     assert!(prompted(&world, "s1").unwrap().contains("The command: \"./script.sh\""));
-    // It has ended: what changes later is not its doing.
+    // The command has ended: later changes are not blamed on it.
     std::thread::sleep(Duration::from_millis(30));
     fs::write(at(&world, "src/auth/login.rs"), "later\n").unwrap();
     assert_eq!(prompted(&world, "s2"), None);
 
-    // At the end of a turn there is nobody to tell but the holder; the session hears later.
+    // At the end of a turn only the holder is told at once; the session is told with its next prompt.
     begin(&world, "s2", "two");
     fs::remove_file(at(&world, "src/auth/token.rs")).unwrap();
     let stop = json!({ "session_id": "s2", "cwd": world.project(), "stop_hook_active": false });
@@ -213,12 +213,12 @@ fn a_command_in_the_background_is_looked_at_until_it_ends() {
     fs::remove_file(at(&world, "src/auth/token.rs")).unwrap();
     stop(json!([]));
     assert!(prompted(&world, "s2").unwrap().contains("src/auth/token.rs (removed)"));
-    // It has ended.
+    // The background command has ended: later changes are not blamed on it.
     std::thread::sleep(Duration::from_millis(30));
     fs::write(at(&world, "src/auth/login.rs"), "later\n").unwrap();
     assert_eq!(prompted(&world, "s2"), None);
 
-    // One that goes on because its time was up.
+    // A command that the CLI moves to the background when its time is up.
     std::thread::sleep(Duration::from_millis(60));
     begin(&world, "s2", "two");
     let moved = json!({ "tool_use_id": "two", "tool_input": { "command": "./script.sh" },
@@ -227,7 +227,7 @@ fn a_command_in_the_background_is_looked_at_until_it_ends() {
     fs::write(at(&world, "src/auth/login.rs"), "later still\n").unwrap();
     assert!(prompted(&world, "s2").unwrap().contains("src/auth/login.rs"));
 
-    // One that the shell leaves behind.
+    // A job that the shell leaves running.
     std::thread::sleep(Duration::from_millis(60));
     let left = json!({ "command": "./watch.sh >log 2>&1 & ./other.sh" });
     assert_eq!(bash(&world, "s2", "PreToolUse", "three", &left), None);

@@ -1,5 +1,5 @@
-//! The real agent CLIs besides Claude Code, connected by `consort init`: each is
-//! seen, hears, is kept from what another holds, leaves, and is given back its
+//! Tests of the real agent CLIs besides Claude Code, connected by `consort init`: each is
+//! seen, gets mail, is kept from what another holds, leaves, and is given back its
 //! files.
 
 #![expect(clippy::expect_used, reason = "the same, in words")]
@@ -59,7 +59,7 @@ fn takes_part(agent: RealAgent) {
     let model = StubModel::start([
         agent.shell(&format!("{consort} who --json > who.json")),
         agent.write(&world, "held.txt", "not yours").meanwhile(move || {
-            // To the newcomer, by the name it was given.
+            // The person writes to the newcomer, by the name it was given.
             let who: Value = serde_json::from_str(&sender.run("who --json").stdout).unwrap();
             let agents = who["items"].as_array().unwrap();
             let other = agents.iter().find(|agent| agent["name"] != "Falcon").expect("it has joined");
@@ -80,9 +80,9 @@ fn takes_part(agent: RealAgent) {
     let turns: Vec<String> = model.turns().iter().map(Value::to_string).collect();
     assert!(turns.len() >= 4, "{} turns; {ran}", turns.len());
 
-    // It is told who it is and who else is here, before its first answer.
+    // Before its first answer, the agent is told who it is and who else is here.
     assert!(turns[0].contains("1 other agent is here"), "{kind}: {}", turns[0]);
-    // It is seen by itself, with its kind and model.
+    // The agent sees itself in `who`, with its kind and model.
     let seen = std::fs::read_to_string(world.project().join("who.json"));
     assert!(seen.is_ok(), "{ran}\n{}", turns.join("\n"));
     let seen: Value =
@@ -94,30 +94,30 @@ fn takes_part(agent: RealAgent) {
     let model_name = (!lacks.contains(&Ability::TellsItsModel)).then(|| agent.model());
     assert_eq!(me["model"].as_str(), model_name, "{me}");
     assert_eq!(me["prompts"], 1, "{me}");
-    // What was sent to it is in a later request, once.
+    // The message is in a later request, once.
     let heard: Vec<usize> = turns.iter().map(|turn| turn.matches("hello from the person").count()).collect();
     assert_eq!(&heard[..2], [0, 0], "{kind}");
     assert_eq!(heard[3], 1, "{kind}: {heard:?}");
-    // What another holds it does not write, and it knows why; the rest it does.
+    // The agent does not write what another holds, and is told why; other files it writes.
     assert!(!world.project().join("held.txt").exists());
     assert!(turns[2].contains("is reserved by Falcon"), "{kind}: {}", turns[2]);
     assert!(world.project().join("free.txt").exists(), "{ran}");
 
-    // It leaves with its session.
+    // The agent leaves when its session ends.
     let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
     assert_eq!(who["items"].as_array().unwrap().len(), 1, "{who}");
     assert_eq!(world.run("journal verify").code, 0);
     let log = std::fs::read_to_string(world.data().join("hook.log")).unwrap_or_default();
     assert_eq!(log, "");
 
-    // What was there before is there again.
+    // `uninit` restores the files as they were.
     let parted = world.run(&format!("uninit --agent {kind} --yes"));
     assert_eq!(parted.code, 0, "{parted}");
     is_as_before(&before, &files(&agent.config_dir(&world)));
 }
 
-/// Where a CLI can be kept going, mail that comes at the end of a turn is heard
-/// in it, once, and the turn ends.
+/// If a CLI's turn can be kept going, mail that comes at the end of a turn is delivered
+/// in that turn, once, and then the turn ends.
 #[test]
 fn mail_at_the_end_of_a_turn_keeps_it_going_once() {
     let agents = RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach());
@@ -140,13 +140,13 @@ fn mail_at_the_end_of_a_turn_keeps_it_going_once() {
         let heard: Vec<usize> =
             model.turns().iter().map(|turn| turn.to_string().matches("before you stop").count()).collect();
         assert_eq!(heard, [0, 0, 1], "{agent:?}: {ran}");
-        // What we said is not what the person asked for.
+        // Our own words do not count as the person's prompt.
         let handoff = world.run("agent handoff Newcomer").stdout;
         assert!(handoff.contains("Asked last: \"please go on\""), "{agent:?}: {handoff}");
     }
 }
 
-/// Over MCP they are who they are through their hooks.
+/// A call over MCP comes from the same agent as the session's hooks.
 #[test]
 fn they_send_through_our_mcp_server() {
     let agents =
@@ -163,7 +163,7 @@ fn they_send_through_our_mcp_server() {
         let mut turn = agent.headless(&world, &model, "tell Falcon");
         let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
         let told = model.turns().last().map(Value::to_string).unwrap_or_default();
-        // Some show the model the text, some the data.
+        // Some CLIs show the model the text of the result, some the data.
         let is_answered = told.contains("Sent message #") || told.contains(r#"\"number\":"#);
         assert!(is_answered, "{agent:?}: {told} {ran}");
         let inbox = world.run_as(Some("s1"), &["inbox", "--json"]).stdout;
@@ -176,7 +176,7 @@ fn they_send_through_our_mcp_server() {
             "{inbox} {}",
             world.run("journal tail -n 50").stdout
         );
-        // One agent, not one for its hooks and one for its tools.
+        // Hooks and MCP tools are one agent, not two.
         let journal = world.run("journal tail -n 50").stdout;
         assert_eq!(journal.matches(" joined (").count(), 2, "{journal}");
         assert_eq!(world.run(&format!("uninit --agent {} --yes", agent.kind())).code, 0);
@@ -184,7 +184,7 @@ fn they_send_through_our_mcp_server() {
     }
 }
 
-/// What was there before is there again, and nothing of ours.
+/// Asserts that all files are as before, and that none of ours is left.
 fn is_as_before(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) {
     for (path, text) in before {
         let shown = after.get(path).map(|text| String::from_utf8_lossy(text));
@@ -193,8 +193,8 @@ fn is_as_before(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec
     assert!(!after.keys().any(|path| path.contains("consort")), "{:?}", after.keys());
 }
 
-/// Connected for one run, an agent is seen and calls us, and its settings never
-/// hear of it.
+/// An agent that is connected for one run is seen and calls us, and its settings are never
+/// changed.
 #[test]
 fn a_run_can_be_connected_without_a_trace() {
     for agent in RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach()) {
@@ -231,7 +231,7 @@ fn a_run_can_be_connected_without_a_trace() {
     }
 }
 
-/// Three vendors in one project: each hears the one before it, and none writes
+/// Three vendors in one project: each gets the message of the one before it, and none writes
 /// what another holds.
 #[test]
 fn three_vendors_talk_and_keep_out_of_each_others_way() {
@@ -349,7 +349,7 @@ fn is_told_of_a_second_session(agent: RealAgent) {
     });
 }
 
-/// Who was alone hears with its next tool result, once, who has come since.
+/// Checks that an agent that was alone is told with its next tool result, once, who has come.
 fn is_told_of_a_second(
     kind: &str,
     shell: impl Fn(&str) -> Step,
@@ -388,7 +388,7 @@ fn is_told_of_a_second(
     assert_eq!(turns[3].matches(told).count(), 1, "{kind}: {}", turns[3]);
 }
 
-/// Every file below a directory.
+/// Reads every file below a directory.
 fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut dirs = vec![dir.to_owned()];

@@ -1,5 +1,5 @@
-//! Everything the program does, asked of the program itself. One binary: sixty would each
-//! carry the whole of it, and be linked anew after every change.
+//! All tests that run the program itself, in one binary: each of sixty binaries would
+//! contain the whole program, and be linked again after every change.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -90,7 +90,7 @@ mod client;
 #[path = "serve/http_server.rs"]
 mod http_server;
 
-/// A file of tests that nobody named here would never run.
+/// Checks that every file of tests is a module here; otherwise its tests would never run.
 #[test]
 fn every_file_of_tests_is_named() {
     let named = include_str!("all.rs");

@@ -1,4 +1,4 @@
-//! What agents may do without asking: the rules that `init` adds, and the real CLIs that
+//! Tests of the rules by which `init` allows our commands without asking, and of the real CLIs that
 //! obey them in the modes that ask.
 
 use std::fs;
@@ -34,7 +34,7 @@ fn rules_go_in_and_out_and_those_of_the_person_stay() {
     fs::write(&settings, theirs).unwrap();
     let count = allow::RULES;
 
-    // The preview has them, and is only a preview.
+    // The dry run shows the rules, and adds none.
     let dry = world.run("init --agent claude --dry-run");
     assert!(dry.stdout.starts_with(&format!("Claude Code: 13 hooks, {count} allow rules\n")), "{dry}");
     assert!(dry.stdout.contains("+      \"Bash(consort send:*)\""), "{dry}");
@@ -51,7 +51,7 @@ fn rules_go_in_and_out_and_those_of_the_person_stay() {
     assert_eq!(world.run("init --agent claude --yes").code, 0);
     let all = rules(&world);
     assert_eq!(all.len(), count + 1, "{all:?}");
-    // One for each verb: none for the program, none for what is asked about.
+    // There is one rule for each verb, none for the whole program, none for verbs that ask first.
     for asked in allow::ASKED {
         assert!(!all.contains(&format!("Bash(consort {asked}:*)")), "{asked}");
     }
@@ -61,7 +61,7 @@ fn rules_go_in_and_out_and_those_of_the_person_stay() {
     assert_eq!(world.run("uninit").code, 0);
     assert_eq!(fs::read_to_string(&settings).unwrap(), theirs);
 
-    // Where the file has changed since, exactly ours go.
+    // If the file was changed meanwhile, exactly our rules are removed.
     world.run("init --agent claude --yes");
     let changed = fs::read_to_string(&settings).unwrap().replace("Bash(ls)", "Bash(make:*)");
     fs::write(&settings, changed).unwrap();
@@ -69,7 +69,7 @@ fn rules_go_in_and_out_and_those_of_the_person_stay() {
     assert_eq!(rules(&world), ["Bash(make:*)", "Bash(consort who:*)"]);
 }
 
-/// Without a terminal and without `--yes` it shows what it would do, and does nothing.
+/// Without a terminal and without `--yes`, `init` shows what it would do, and does nothing.
 #[test]
 fn without_a_terminal_nothing_is_changed() {
     let world = Sealed::new(CONSORT);
@@ -81,7 +81,7 @@ fn without_a_terminal_nothing_is_changed() {
     assert!(!world.home().join(".claude").exists() && !world.home().join(".pi").exists());
 }
 
-/// What an everyday session runs.
+/// The commands that an everyday session runs.
 const EVERYDAY: [&str; 5] = [
     "consort who",
     "consort send all 'hello there'",
@@ -94,7 +94,7 @@ fn from_a_tool() -> Value {
     json!({ "to": ["Falcon"], "text": "from a tool" })
 }
 
-/// A turn with all of these, a tool of ours, and a command that nobody has allowed.
+/// Scripts a turn with all of these commands, a tool of ours, and a command that nobody has allowed.
 fn script(world: &Sealed, shell: impl Fn(&str) -> Step, tool: Step) -> StubModel {
     let forbidden = shell(&format!("touch {}", world.path().join("forbidden").display()));
     let steps = EVERYDAY.iter().map(|command| shell(command));
@@ -109,7 +109,7 @@ fn prepared() -> Sealed {
     world
 }
 
-/// With our program on its path.
+/// Puts our program on a command's path.
 fn with_us(command: &mut Command) -> &mut Command {
     let path = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
     let path = path.unwrap().to_string_lossy().into_owned();
@@ -117,7 +117,7 @@ fn with_us(command: &mut Command) -> &mut Command {
     command.env("PATH", format!("{}:{path}", bin.display()))
 }
 
-/// What came of the turn: everything of ours has run, what nobody allowed has not.
+/// Checks that all our commands of the turn have run, and that the command nobody allowed has not.
 fn check(world: &Sealed, model: &StubModel, ran: &dyn std::fmt::Display, kind: &str) {
     let turns: Vec<String> = model.turns().iter().map(Value::to_string).collect();
     let last = turns.last().unwrap();
@@ -145,8 +145,8 @@ fn claude_asks_nobody() {
     assert_eq!(result["permission_denials"].as_array().unwrap().len(), 1, "{result}");
 }
 
-/// Headless it never asks, so this is its screen: what leaves the sandbox needs the person
-/// there, unless a rule says otherwise.
+/// Headless, Codex never asks, so this test uses its screen: there a command that leaves the sandbox
+/// needs the person, unless a rule says otherwise.
 #[test]
 fn codex_asks_nobody() {
     let (agent, world) = (RealAgent::Codex, prepared());
@@ -158,7 +158,7 @@ fn codex_asks_nobody() {
     agent.settle(&world, &model);
     let connected = world.run("init --agent codex --yes");
     assert_eq!(connected.code, 0, "{connected}");
-    // Its shell is a login shell.
+    // Codex runs commands in a login shell.
     let profile = format!("export PATH=\"{}:$PATH\"\n", Path::new(CONSORT).parent().unwrap().display());
     fs::write(world.home().join(".profile"), profile).unwrap();
     let mut command = agent.command(&world, &model);
@@ -181,7 +181,7 @@ fn codex_asks_nobody() {
         "please look around",
     ];
     let tmux = Tmux::start(&world, &environment, &line);
-    // What it asks when it is new; the only other dialog is the one for what no rule allows.
+    // Answers the first-run questions; the only other dialog is for the command that no rule allows.
     let look = || {
         let screen = tmux.screen();
         let first = [
@@ -218,7 +218,7 @@ fn asks_nobody(agent: RealAgent) {
     let model = script(&world, |command| agent.shell(command), agent.ours("send", from_a_tool()));
     agent.settle(&world, &model);
     if agent == RealAgent::OpenCode {
-        // By default it asks for nothing.
+        // By default OpenCode asks about nothing.
         let file = agent.config_dir(&world).join("opencode.json");
         let mut config: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
         config["permission"] = json!("ask");

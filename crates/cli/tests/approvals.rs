@@ -1,5 +1,5 @@
-//! What agents ask is answered from elsewhere, once, by the person alone; the CLI's own dialog
-//! stays usable meanwhile.
+//! Tests that an agent's question can be answered from elsewhere, once, by the person alone, while the
+//! CLI's own dialog stays usable.
 
 use std::fs;
 use std::io::Write as _;
@@ -20,14 +20,14 @@ fn world() -> Sealed {
     world.with_falcon_and_raven()
 }
 
-/// A permission hook that is held.
+/// A permission hook that waits for the person's answer.
 struct Held {
     pid: u32,
     answer: JoinHandle<Value>,
 }
 
 impl Held {
-    /// Starts one as Claude Code does where a person sits before it.
+    /// Starts a hook as Claude Code does when a person is at the session.
     fn start(world: &Sealed, session: &str, tool: &str, input: Value) -> Self {
         let call = json!({ "session_id": session, "cwd": world.project(), "tool_name": tool, "tool_input": input,
             "permission_suggestions": [{ "type": "addRules" }] });
@@ -54,7 +54,7 @@ fn items(world: &Sealed) -> Vec<Value> {
     serde_json::from_str::<Value>(&ran.stdout).unwrap()["items"].as_array().unwrap().clone()
 }
 
-/// The list, once it has so many.
+/// Waits until the list has `count` items, and returns it.
 fn listed(world: &Sealed, count: usize) -> Vec<Value> {
     let since = Instant::now();
     loop {
@@ -164,7 +164,7 @@ fn what_nobody_can_take_to_the_agent_is_not_listed() {
     );
     listed(&world, 0);
     assert_eq!(held.answer(), Value::Null);
-    // The next is numbered on, and closes what was left.
+    // The next question gets the next number, and closes the one that was left.
     let held = Held::start(&world, "s1", "Bash", json!({ "command": "pwd" }));
     let item = listed(&world, 1).remove(0);
     assert_eq!(item["number"], 2);
@@ -216,7 +216,7 @@ fn an_agent_gives_no_permission() {
         let ran = world.run_as(Some(session), &["answer", &item["number"].to_string(), "allow"]);
         assert_ne!(ran.code, 0, "{ran}");
     }
-    // By its name something else might be meant by then.
+    // A permission cannot be given by an agent's name: another question might be meant by then.
     assert_eq!(world.run("answer Falcon allow").code, 1);
     assert_eq!(answer(&world, &item, &["deny"]).code, 0);
     assert_eq!(held.answer()["behavior"], "deny");
@@ -252,7 +252,7 @@ fn mail_and_contests_are_listed_too() {
     let told: Vec<(&str, &str)> =
         all.iter().map(|item| (item["why"].as_str().unwrap(), item["about"].as_str().unwrap())).collect();
     assert_eq!(told, [("contest", "Raven (claude on main) wants src/"), ("message", "Which branch?")]);
-    // An agent does not read the person's mail.
+    // An agent is not shown the person's mail.
     let ran = world.run_as(Some("s2"), &["waiting", "--json"]);
     assert!(!ran.stdout.contains("Which branch"), "{ran}");
     assert_eq!(answer(&world, &all[1], &["main"]).code, 0);
@@ -260,7 +260,7 @@ fn mail_and_contests_are_listed_too() {
     assert!(told.contains("main"), "{told}");
 }
 
-/// `waiting --follow` on a terminal of the person's.
+/// A running `waiting --follow` on a terminal of the person's.
 struct Follow(std::process::Child);
 
 impl Follow {
@@ -298,14 +298,14 @@ fn while_the_person_looks_those_ask_here_that_hide_their_dialog() {
     assert_eq!(asks(), "");
     let mut follow = Follow::start(&world);
     let since = Instant::now();
-    // Two times in a text of its own say that they look.
+    // A published text with two times says that the person looks.
     let is_looking = |text: &str| {
         text.split_once(' ')
             .is_some_and(|(drawn, key)| [drawn, key].iter().all(|at| at.parse::<u64>().is_ok()))
     };
     let texts = || fs::read_dir(world.data().join("published")).unwrap().flatten().map(|file| file.path());
     let looks = || texts().filter_map(|path| fs::read_to_string(path).ok()).find(|text| is_looking(text));
-    // A look that was just drawn: an old one does not count, and a busy machine draws slowly.
+    // Waits for a second drawing: an old one does not count, and a busy machine draws slowly.
     let (mut first, mut now) = (None, None);
     while first.is_none() || now == first {
         first = first.or_else(looks);
@@ -320,7 +320,7 @@ fn while_the_person_looks_those_ask_here_that_hide_their_dialog() {
         answered.join().unwrap()
     });
     assert!(answered.contains(r#""behavior":"allow""#), "{answered}");
-    // They go away: what is held then is given back to the CLI's own dialog.
+    // When the person stops looking, a held question is given back to the CLI's own dialog.
     let answered = std::thread::scope(|scope| {
         let answered = scope.spawn(asks);
         listed(&world, 1);
@@ -330,8 +330,8 @@ fn while_the_person_looks_those_ask_here_that_hide_their_dialog() {
     assert_eq!(answered, "");
 }
 
-/// Answers, rules, terminals and deaths in any order: one answer at most, and never without
-/// a cause.
+/// With answers, rules, terminals and killed hooks in any order, there is one answer at most, and never
+/// one without a cause.
 #[test]
 fn nothing_is_approved_without_cause_in_any_order() {
     let world = world();
@@ -356,7 +356,7 @@ fn nothing_is_approved_without_cause_in_any_order() {
             let acting: Vec<_> = acting.collect();
             acting.into_iter().map(|one| one.join().unwrap()).collect()
         });
-        // Whatever is left is answered in the terminal.
+        // A question that is still open is answered in the terminal.
         acts_on(world, "terminal", pid);
         let answer = held.answer();
         let has = |wanted: &str| done.contains(&(wanted, true));
@@ -377,7 +377,7 @@ fn nothing_is_approved_without_cause_in_any_order() {
     assert_eq!(world.run("journal verify").code, 0);
 }
 
-/// Does one thing to a question; whether it had an effect as far as it knows.
+/// Does one thing to a question; returns whether it had an effect, as far as it knows.
 fn acts_on(world: &Sealed, act: &str, pid: u32) -> bool {
     match act {
         "terminal" => {
@@ -391,7 +391,7 @@ fn acts_on(world: &Sealed, act: &str, pid: u32) -> bool {
             .unwrap()
             .status
             .success(),
-        // One that was taken by nobody in time may still have been.
+        // Code 7 means that no hook took the answer in time; a hook may still have taken it.
         word => {
             let item = items(world).into_iter().find(|item| item["agent"]["name"] == "Falcon");
             item.is_some_and(|item| [0, 7].contains(&answer(world, &item, &[word]).code))

@@ -1,4 +1,4 @@
-//! Permissions of the real CLIs, answered from elsewhere, by a rule, and in their terminals.
+//! Tests of the real CLIs' permissions, answered from elsewhere, by a rule, and in their terminals.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -18,7 +18,7 @@ fn waiting(stage: &Stage) -> Vec<Value> {
     listed["items"].as_array().unwrap().clone()
 }
 
-/// The permission that is listed, once it is.
+/// Waits until a matching permission is listed, and returns it.
 fn permission(stage: &Stage, is_it: impl Fn(&Value) -> bool) -> Value {
     let since = Instant::now();
     loop {
@@ -32,7 +32,7 @@ fn permission(stage: &Stage, is_it: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
-/// Answers in a world whose keys to panes are noted; what came of it, and the keys.
+/// Answers with a `tmux` that logs the keys sent to panes; returns the outcome and the keys.
 fn answer_noted(stage: &Stage, item: &Value, words: &[&str]) -> (consort_testkit::Ran, String) {
     let directory = stage.world.world.path().join("noting");
     let keys = directory.join("keys");
@@ -61,7 +61,7 @@ fn answer(stage: &Stage, item: &Value, words: &[&str]) {
     assert_eq!(ran.code, 0, "{ran}\n{}", stage.screen());
 }
 
-/// Whether the tool was used.
+/// Tells whether the tool has made its file.
 fn is_made(stage: &Stage) -> bool {
     stage.world.project().join("made.txt").exists()
 }
@@ -74,7 +74,7 @@ fn until_made(stage: &Stage) {
     }
 }
 
-/// Waits until the model has been sent that.
+/// Waits until the model has been sent `text`.
 fn until_read(stage: &Stage, text: &str) {
     let since = Instant::now();
     while !stage.model.turns().iter().any(|turn| turn.to_string().contains(text)) {
@@ -87,8 +87,8 @@ fn asks(stage: &Stage) {
     stage.say("please make it", [stage.permission_step()]);
 }
 
-/// A dialog that stays usable is answered by the hook: allowed, refused with a reason that the
-/// model reads, and first in its own terminal.
+/// Checks a CLI whose dialog stays usable: the hook allows, or refuses with a reason that the
+/// model reads; or the person answers first in the terminal.
 fn held(cli: &'static str, yes: &[&str]) {
     let stage = Stage::open(cli, SIZE);
     stage.is("ready", IDLE);
@@ -99,7 +99,7 @@ fn held(cli: &'static str, yes: &[&str]) {
     until_read(&stage, "use the other one");
     assert!(!is_made(&stage));
     stage.is("refused", IDLE);
-    // In its own terminal, while the hook is open.
+    // The person answers in the terminal while the hook waits.
     asks(&stage);
     permission(&stage, |item| item["tool"] == "Bash");
     stage.is("asked", &["permission"]);
@@ -127,7 +127,7 @@ fn opencode() {
     held("opencode", &["Enter"]);
 }
 
-/// A rule decides before a dialog is shown, in those too that would hide theirs.
+/// Checks that a rule decides before a dialog is shown, also in CLIs that would hide their dialog.
 fn by_rule(cli: &'static str) {
     let stage = Stage::open(cli, SIZE);
     stage.is("ready", IDLE);
@@ -159,7 +159,7 @@ fn claude_by_rule() {
     by_rule("claude");
 }
 
-/// By the keys of its own menu.
+/// Checks a CLI that is answered by the keys of its own menu.
 fn by_keys(cli: &'static str) {
     let stage = Stage::open(cli, SIZE);
     stage.is("ready", IDLE);
@@ -170,7 +170,7 @@ fn by_keys(cli: &'static str) {
     stage.rest();
     asks(&stage);
     let item = permission(&stage, |_| true);
-    // What its menu had no place for has come as a message.
+    // The reason, for which the menu has no place, has come as a message.
     until_read(&stage, "use the other one");
     answer(&stage, &item, &["allow"]);
     until_made(&stage);
@@ -191,7 +191,7 @@ fn copilot() {
     by_keys("copilot");
 }
 
-/// The person answers in the terminal: first, and in the very moment.
+/// Checks answers from the terminal that come first, and in the very same moment.
 fn raced(cli: &'static str) {
     let stage = Stage::open(cli, SIZE);
     stage.is("ready", IDLE);
@@ -217,7 +217,7 @@ fn raced(cli: &'static str) {
     stage.rest();
     match ran.code {
         0 => assert!(!is_made(&stage), "{ran}"),
-        // What was chosen then is what the cursor was on when Enter came.
+        // Whatever was chosen is what the cursor was on when Enter came.
         _ => assert!(ran.stderr.contains("already answered"), "{ran}"),
     }
     assert_eq!(waiting(&stage), Vec::<Value>::new());
@@ -238,7 +238,7 @@ fn copilot_raced() {
     raced("copilot");
 }
 
-/// The hook that holds a question, by its command line and its world.
+/// Finds the process of the hook that holds a question, by its command line and its world.
 fn holding_hook(stage: &Stage) -> Option<u32> {
     let world = stage.world.world.path().to_string_lossy().into_owned();
     let text = |pid: u32, file: &str| {
@@ -257,7 +257,7 @@ fn holding_hook(stage: &Stage) -> Option<u32> {
     })
 }
 
-/// Our process dies while it holds a question: the dialog is simply the only way.
+/// Checks that after our hook dies while it holds a question, the dialog still works.
 fn killed(cli: &'static str) {
     let stage = Stage::open(cli, SIZE);
     stage.is("ready", IDLE);
@@ -265,7 +265,7 @@ fn killed(cli: &'static str) {
     let item = permission(&stage, |item| item["tool"] == "Bash");
     let pid = holding_hook(&stage).unwrap();
     assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
-    // It is still asked, by what the screen shows.
+    // The question is still listed, from the screen.
     let shown = permission(&stage, |item| item["tool"].is_null());
     assert_ne!(shown["number"], item["number"]);
     stage.is("still asked", &["permission"]);
@@ -275,7 +275,7 @@ fn killed(cli: &'static str) {
     stage.press(&["Enter"]);
     until_made(&stage);
     stage.is("done", IDLE);
-    // And the next is asked as ever.
+    // The next question is held as usual.
     std::fs::remove_file(stage.world.project().join("made.txt")).unwrap();
     asks(&stage);
     let item = permission(&stage, |item| item["tool"] == "Bash");
@@ -293,7 +293,7 @@ fn opencode_killed() {
     killed("opencode");
 }
 
-/// A rule that refuses: nothing is asked, and the model reads why.
+/// Checks that a rule that refuses asks nothing, and that the model reads why.
 fn refused(cli: &'static str) {
     let stage = Stage::open(cli, SIZE);
     stage.is("ready", IDLE);

@@ -1,4 +1,4 @@
-//! Everything at once: forty agents at work while processes are killed and
+//! A test of everything at once: forty agents at work while processes are killed and
 //! stopped, the disk is full or read-only, the files beside the store are damaged,
 //! and an older store is put back.
 
@@ -27,27 +27,27 @@ use serde_json::json;
 
 const WORKERS: usize = 40;
 
-/// A hook's two seconds, and what forty processes on a few cores add.
+/// Longest time of a hook: its two seconds, and what forty processes on a few cores add.
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// What is known from outside: from what processes have printed.
+/// The messages that are known from the output of processes.
 #[derive(Clone, Default)]
 struct Ledger {
-    /// Messages that were acknowledged, and for whom.
+    /// Messages that were acknowledged, with their recipients.
     sent: BTreeMap<String, usize>,
     /// Messages whose sender was told that they were not sent.
     refused: BTreeSet<String>,
-    /// Messages that a worker has seen, and whether as something shown before.
+    /// Messages that a worker was shown, and whether they were marked as shown again.
     shown: Vec<(usize, String, bool)>,
 }
 
 struct Chaos {
     world: Sealed,
     ledger: Mutex<Ledger>,
-    /// Files that are reserved, and by whom, as far as that was acknowledged.
+    /// Files whose reservation was acknowledged, with their holders.
     held: Mutex<BTreeMap<usize, usize>>,
-    /// Workers hold it for reading while a process of theirs runs; the holder of the
-    /// write lock knows that none does.
+    /// A lock that workers hold for reading while a process of theirs runs; the holder of the
+    /// write lock knows that none runs.
     peace: RwLock<()>,
     is_over: AtomicBool,
     hooks: Mutex<Vec<Duration>>,
@@ -56,11 +56,11 @@ struct Chaos {
     stopped: AtomicUsize,
 }
 
-/// How a process ended.
+/// The end of a process.
 struct Ended {
     said: String,
     code: Option<i32>,
-    /// It was killed or stopped in between.
+    /// Whether the process was killed or stopped.
     was_hurt: bool,
     took: Duration,
 }
@@ -83,7 +83,7 @@ impl Chaos {
         }
     }
 
-    /// Runs a process of a worker to its end, and may hurt it on the way.
+    /// Runs a process of a worker to its end, and may kill or stop it on the way.
     fn run(&self, worker: usize, arguments: &[&str], input: &str, is_safe: bool) -> Ended {
         let mut command = self.world.command(self.world.program());
         command.args(arguments).env("CONSORT_SESSION", format!("s{worker}"));
@@ -114,7 +114,7 @@ impl Chaos {
         Ended { said, code, was_hurt: fate < 2, took: since.elapsed() }
     }
 
-    /// A hook; it ends in time and with 0, whatever goes on around it.
+    /// Runs a hook, which must end in time and with 0, whatever else happens.
     fn hook(&self, worker: usize, event: &str, path: Option<&str>, is_safe: bool) -> Ended {
         let path = path.map(|path| self.world.project().join(path));
         let call = json!({ "session_id": format!("s{worker}"), "cwd": self.world.project(),
@@ -128,7 +128,7 @@ impl Chaos {
         ended
     }
 
-    /// One thing that an agent does.
+    /// Does one random thing as an agent.
     fn act(&self, me: usize, round: usize) {
         let _here = self.peace.read().unwrap();
         match chance(6) {
@@ -146,14 +146,14 @@ impl Chaos {
                 };
                 self.note(me, &ended.said);
             }
-            // What the keeper holds nobody writes.
+            // A write to a path that the keeper holds is refused.
             2 | 3 => {
                 let ended = self.hook(me, "PreToolUse", Some("kept/file.rs"), false);
                 assert!(ended.was_hurt || ended.said.contains("\"deny\""), "let through: {:?}", ended.said);
                 self.refusals.fetch_add(usize::from(!ended.was_hurt), Ordering::Relaxed);
                 self.note(me, &ended.said);
             }
-            // And what nobody holds anyone may.
+            // A write to a free path passes.
             4 => {
                 let ended = self.hook(me, "PreToolUse", Some("free.rs"), false);
                 assert!(!ended.said.contains("\"deny\""), "held up: {:?}", ended.said);
@@ -175,7 +175,7 @@ impl Chaos {
         }
     }
 
-    /// Reserves one of ten files. If that is acknowledged, nobody else has it.
+    /// Reserves one of ten files and releases it. If the reservation is acknowledged, nobody else has one.
     fn take_and_give_back(&self, me: usize) {
         let file = chance(10) as usize;
         let name = format!("shared/file{file}.rs");
@@ -184,7 +184,7 @@ impl Chaos {
             let before = self.held.lock().unwrap().insert(file, me);
             assert!(before.is_none_or(|before| before == me), "{name}: s{before:?} had it when s{me} got it");
         }
-        // From the start of the release on others may get it.
+        // Others may get the file as soon as the release starts.
         let mut held = self.held.lock().unwrap();
         if held.get(&file) == Some(&me) {
             held.remove(&file);
@@ -193,7 +193,7 @@ impl Chaos {
         self.run(me, &["release", &name], "", false);
     }
 
-    /// Notes the messages in what a worker was told.
+    /// Notes the messages in a process's output.
     fn note(&self, me: usize, said: &str) {
         let mut ledger = self.ledger.lock().unwrap();
         let mut see = |text: &str, again| ledger.shown.push((me, text.to_owned(), again));
@@ -210,7 +210,7 @@ impl Chaos {
                 for line in text.lines() {
                     match line.strip_prefix("> ") {
                         Some(text) => see(text, again),
-                        // Who it is from may come between the heading and the text.
+                        // A line about the sender may come between the heading and the text.
                         None if line.starts_with("Message #") => again = line.contains("shown again"),
                         None => {}
                     }
@@ -220,7 +220,7 @@ impl Chaos {
         }
     }
 
-    /// What happens to the machine, one thing after the other.
+    /// Makes trouble for the machine, one kind after the other.
     fn trouble(&self) {
         let (home, data) = (self.world.home(), self.world.data());
         let kept = self.world.path().join("backup");
@@ -230,7 +230,7 @@ impl Chaos {
             std::thread::sleep(Duration::from_millis(300 + chance(500)));
             match turn % 6 {
                 0 => {
-                    // Full to the last byte.
+                    // Fills the disk to the last byte.
                     let ballast = home.join("ballast");
                     let mut file = fs::File::create(&ballast).unwrap();
                     while file.write_all(&[0; 1 << 10]).is_ok() {}
@@ -254,7 +254,7 @@ impl Chaos {
                     let _peace = self.peace.write().unwrap();
                     if let Some(ledger) = &backup {
                         copy_store(&kept, &data);
-                        // What came after it never happened.
+                        // Messages after the backup are gone from the store, so the ledger forgets them.
                         *self.ledger.lock().unwrap() = ledger.clone();
                     }
                 }
@@ -269,7 +269,7 @@ fn signal(name: &str, pid: u32) {
     assert!(Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap().success());
 }
 
-/// The database as it lies there, which nobody has open.
+/// Copies the database's files while no process has them open.
 fn copy_store(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for name in ["consort.db", "consort.db-wal", "consort.db-shm"] {
@@ -293,7 +293,7 @@ fn damage(data: &Path) {
         "hook.log",
     ];
     let path = data.join(names[chance(names.len() as u64) as usize]);
-    // The disk may be full: then nothing is spoilt.
+    // If the disk is full, this fails and nothing is spoilt.
     let _ = match chance(4) {
         0 => fs::remove_file(&path),
         1 => fs::write(&path, "consort \u{0} nonsense\nby\t"),
@@ -334,7 +334,7 @@ fn nothing_is_lost_let_through_or_held_up() {
         assert_eq!(failed, 0, "workers failed");
     });
 
-    // What is left, in peace.
+    // Reads the remaining messages, without trouble.
     for me in 0..WORKERS {
         loop {
             let before = chaos.ledger.lock().unwrap().shown.len();

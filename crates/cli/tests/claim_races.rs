@@ -1,4 +1,4 @@
-//! Many real processes that want the same thing, some of them killed.
+//! Tests of many real processes that want the same path or task, some of them killed.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicUsize;
@@ -20,7 +20,7 @@ fn world() -> Sealed {
     world
 }
 
-/// Runs a command as an agent; `None` where it was killed on the way.
+/// Runs a command as an agent; `None` if it was killed on the way.
 fn run(world: &Sealed, agent: usize, arguments: &[&str], kill_after: Option<u64>) -> Option<(i32, String)> {
     let mut command = world.consort(arguments.iter().copied());
     let child = world.spawn_as_agent(command.env("CONSORT_SESSION", format!("s{agent}")));
@@ -29,7 +29,7 @@ fn run(world: &Sealed, agent: usize, arguments: &[&str], kill_after: Option<u64>
         child.kill();
     }
     let (output, _, code) = child.output(b"");
-    // Negative where a signal ended it.
+    // The code is negative if a signal ended the process.
     (code >= 0).then(|| (code, String::from_utf8_lossy(&output).into_owned()))
 }
 
@@ -43,7 +43,7 @@ fn assert_sound(world: &Sealed) {
 #[test]
 fn a_path_has_one_holder_at_a_time_with_holders_killed() {
     let world = world();
-    // Who believes to hold it; 0 is nobody.
+    // The agent that believes to hold the path; 0 is nobody.
     let holder = AtomicUsize::new(0);
     let (granted, killed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -65,7 +65,7 @@ fn a_path_has_one_holder_at_a_time_with_holders_killed() {
                         }
                         Some((code, _)) => assert_eq!(code, 4),
                     }
-                    // What a killed one may have got is let go as well.
+                    // Releases also what a killed command may have reserved.
                     let (code, _) = run(world, agent, &["release"], None).unwrap();
                     assert_eq!(code, 0);
                 }
@@ -99,7 +99,7 @@ fn every_task_is_done_once_with_workers_killed() {
                     {
                         return;
                     }
-                    // Whatever is in hand, also from a try that was killed.
+                    // Completes the task in hand, even if it was claimed by a command that was killed.
                     let complete = ["task", "done", "--spec", "spec.md", "--json"];
                     if let Some((0, said)) = run(world, agent, &complete, kill_after(1)) {
                         let said: Value = serde_json::from_str(&said).unwrap();

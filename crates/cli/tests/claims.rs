@@ -1,4 +1,4 @@
-//! Claims, reservations and tasks from the command line.
+//! Tests of claims, reservations and tasks from the command line.
 
 use consort_testkit::Sealed;
 use expect_test::expect;
@@ -10,7 +10,7 @@ fn world() -> Sealed {
     world.with_falcon_and_raven()
 }
 
-/// What a session and the person get to see, one after the other.
+/// Runs commands of sessions and of the person one after the other; returns all that they print.
 fn play(world: &Sealed, lines: &[(Option<&str>, &[&str])]) -> String {
     let mut played = String::new();
     for (session, arguments) in lines {
@@ -166,7 +166,7 @@ fn to_ask_again_is_an_answer_and_weakens_nothing() {
     let (falcon, raven) = (Some("s1"), Some("s2"));
     world.run("config set claims.contest_seconds 0");
     assert_eq!(world.run_as(falcon, &["reserve", "src/auth/"]).code, 0);
-    // Its own claim on the same does not weaken it.
+    // The holder's own advisory claim on the same path does not weaken the reservation.
     assert_eq!(world.run_as(falcon, &["reserve", "--advisory", "file:src/auth/"]).code, 0);
     assert!(world.run("holds list").stdout.contains("src/auth/"));
     assert_eq!(world.run_as(raven, &["holds", "contest", "src/auth/"]).code, 0);
@@ -174,7 +174,7 @@ fn to_ask_again_is_an_answer_and_weakens_nothing() {
     assert!(world.run_as(raven, &["inbox"]).stdout.contains("> I still need src/auth/."));
     let ran = world.run_as(raven, &["release", "--force", "src/auth/"]);
     assert!(ran.stderr.contains("never contested"), "{ran}");
-    // Nor does anyone's environment shorten the time.
+    // An environment variable of an agent's does not shorten the time.
     world.run("config set claims.contest_seconds 3600");
     let mut contest = world.consort(["holds", "contest", "src/auth/"]);
     contest.env("CONSORT_SESSION", "s2").env("CONSORT_CLAIMS_CONTEST_SECONDS", "0");
@@ -182,25 +182,25 @@ fn to_ask_again_is_an_answer_and_weakens_nothing() {
     let mut force = world.consort(["release", "--force", "src/auth/"]);
     force.env("CONSORT_SESSION", "s2").env("CONSORT_CLAIMS_CONTEST_SECONDS", "0");
     assert_eq!(world.ran(&mut force).code, 4);
-    // A name is no path, and a part is not the whole.
+    // A topic is not a path, and a part of a reservation cannot be released.
     assert_eq!(world.run("release --force topic:none").code, 1);
     let ran = world.run("release --force src/auth/login.rs");
     assert!(ran.stderr.contains("did you mean `src/auth/`?"), "{ran}");
-    // As it is shown, it is understood from anywhere.
+    // A path that is written as shown is understood from any directory.
     let mut below = world.consort(["explain", "src/auth/"]);
     let told = world.ran(below.current_dir(world.project().join("src")).env("CONSORT_SESSION", "s2"));
     assert!(told.stdout.contains("You may not write it"), "{told}");
-    // What the person holds, the person decides.
+    // The person decides about a contest of the person's own hold.
     assert_eq!(world.run("reserve README.md").code, 0);
     let ran = world.run_as(raven, &["holds", "contest", "README.md"]);
     assert_eq!(ran.stdout, "Contested README.md; the person was asked, and decides.\n");
     assert!(world.run("inbox").stdout.contains("needs README.md"));
-    // Whose it was is told, and who asked for it.
+    // The former holder is told, and the agent that contested.
     assert_eq!(world.run("release --force src/auth/").code, 0);
     for agent in [falcon, raven] {
         assert!(world.run_as(agent, &["inbox"]).stdout.contains("has taken what was reserved: src/auth/."));
     }
-    // A file that is there is that file, by whatever name.
+    // An existing path is the same path, with or without `file:` or a slash.
     assert_eq!(world.run_as(falcon, &["reserve", "--advisory", "src/auth"]).code, 0);
     assert_eq!(world.run_as(raven, &["reserve", "--advisory", "file:src/auth/"]).code, 4);
     // The rules are the person's.
@@ -223,7 +223,7 @@ fn the_task_in_hand_is_known_whatever_its_spec() {
     let falcon = Some("s1");
     assert_eq!(world.run_as(falcon, &["task", "next", "--spec", "two.md"]).code, 0);
     assert_eq!(world.run_as(falcon, &["task", "done"]).stdout, "Completed T-2: b (claim #1).\n");
-    // A spec that is gone does not hide the others.
+    // A missing spec does not hide the others.
     std::fs::remove_file(world.project().join("one.md")).unwrap();
     let line = "agent join --pid $OTHER --kind claude --session s2 --name Raven --spec two.md";
     assert_eq!(world.run(line).code, 0);
@@ -370,7 +370,7 @@ fn a_commit_does_not_take_along_what_another_holds() {
     world.git(&["config", "core.hooksPath", "../elsewhere"]);
     assert_eq!(world.run("init --yes --git-hook").code, 1, "not its own");
     world.git(&["config", "--unset", "core.hooksPath"]);
-    // A link in the way of the new hook leads nowhere.
+    // A link in the place of the new hook is not followed.
     let precious = world.home().join("precious");
     std::fs::write(&precious, "mine").unwrap();
     std::os::unix::fs::symlink(&precious, before.with_file_name("pre-commit.new-consort")).unwrap();
@@ -404,7 +404,7 @@ fn a_commit_does_not_take_along_what_another_holds() {
     world.git(&["restore", "--staged", "src/auth"]);
     assert_eq!(commit(Some("s2")).code, 0);
 
-    // What another edited last is only mentioned.
+    // A file that another agent edited last is only mentioned.
     write("shared.rs", "x");
     let call = |session: &str| {
         serde_json::json!({ "session_id": session, "cwd": world.project(), "tool_name": "Edit",
@@ -418,12 +418,12 @@ fn a_commit_does_not_take_along_what_another_holds() {
         ran.stderr.contains("includes what others edited last and you did not: shared.rs (Falcon)"),
         "{ran}"
     );
-    // The holder's own, and the person's, pass; the person is told.
+    // The person's commit passes, and the person is told.
     world.git(&["add", "src/auth"]);
     let ran = commit(None);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.stderr.contains("In this commit: src/auth/login.rs"), "{ran}");
-    // A store that cannot be opened stops no commit.
+    // A store that cannot be opened does not stop a commit.
     write("mine.rs", "more");
     world.git(&["add", "mine.rs"]);
     std::fs::write(world.data().join("consort.db"), "not a database at all, but long enough to look at")
@@ -467,7 +467,7 @@ fn work_in_different_worktrees_that_will_meet_is_told_once() {
     world.run("radar merges");
     let inbox = world.run_as(Some("s2"), &["inbox"]).stdout;
     assert_eq!(inbox.matches("info, from consort").count(), 1, "{inbox}");
-    // That both have edited it was said when it did.
+    // This letter is about the branches; the edits by both were told when they were made.
     let works =
         "Falcon on main works in another worktree of this repository. Your branches conflict in: a.rs.";
     assert!(inbox.contains(works), "{inbox}");

@@ -1,4 +1,4 @@
-//! The real Claude Code, connected by `consort init`.
+//! Tests of the real Claude Code, connected by `consort init`.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use consort_testkit::with;
 use serde_json::Value;
 use serde_json::json;
 
-/// Everything the model was told before the person's prompt was answered.
+/// Returns everything that the model was told before it answered the person's prompt.
 fn told(turn: &Value) -> String {
     turn["messages"].to_string()
 }
@@ -24,7 +24,7 @@ fn a_headless_turn_is_seen_and_its_session_ends() {
     let claude = Claude::installed();
     assert_eq!(world.run("init --agent claude --yes").code, 0);
 
-    // In the middle of its turn the session looks at itself.
+    // In the middle of its turn the session runs `who`.
     let look = format!("{} who --json", env!("CARGO_BIN_EXE_consort"));
     let model = StubModel::start([
         Step::Use { tool: "Bash".into(), input: json!({ "command": look, "description": "look" }) },
@@ -97,12 +97,12 @@ fn a_second_session_is_told_of_the_first() {
     assert_eq!(world.run("who").stdout, "No agents are in shop.\n");
 }
 
-/// How often the model was told something, in the conversation as it stands.
+/// Counts how often a text is in the conversation that the model was sent last.
 fn times_told(turn: &Value, text: &str) -> usize {
     told(turn).matches(text).count()
 }
 
-/// From one real session to another: in the middle of its turn, after a tool
+/// A real session gets another's messages in the middle of its turn, after a tool
 /// that failed, and at its end; each once.
 #[test]
 fn a_message_reaches_a_running_session() {
@@ -134,7 +134,7 @@ fn a_message_reaches_a_running_session() {
     };
     is_at("! -e go");
 
-    // The other session sends from its own shell, and is known by its process.
+    // The other session sends from its own shell, and is identified by its process.
     let send = format!("{consort} send Falcon -t question 'first: is src/auth.rs yours?'");
     let raven_model = StubModel::start([Step::bash(&send), Step::say("Sent.")]);
     let ran = world.ran(claude.headless(&world, &raven_model, "ask Falcon").env("CONSORT_NAME", "Raven"));
@@ -159,7 +159,7 @@ fn a_message_reaches_a_running_session() {
     assert!(last.contains("A message from another agent, quoted. It is not from your user"), "{last}");
     assert!(last.contains("question, from Raven (claude, on main)"), "{last}");
 
-    // All of it was read, and the journal tells.
+    // The sender's list shows that all messages were read.
     let sent = world.run("inbox --sent").stdout;
     assert_eq!(sent.matches("to Falcon (read ").count(), 2, "{sent}");
     let journal = world.run("journal tail -n 100").stdout;
@@ -219,7 +219,7 @@ fn what_one_session_has_reserved_another_cannot_write() {
     let reason = "src/auth/old.rs (of src/auth/) is reserved by Falcon (claude on main, working)";
     assert_eq!(times_told(&turns[2], reason), 1, "{}", told(&turns[2]));
     assert_eq!(std::fs::read_to_string(world.project().join("src/auth/old.rs")).unwrap(), "old\n");
-    // Its holder gone, it is free.
+    // The file is free once its holder is gone.
     assert_eq!(
         std::fs::read_to_string(world.project().join("src/auth/login.rs")).unwrap(),
         "fn login() {}\n"
@@ -229,7 +229,7 @@ fn what_one_session_has_reserved_another_cannot_write() {
     assert!(!world.data().join("hook.log").exists());
 }
 
-/// Over MCP it is who it is through its hooks: connected for good, or for one
+/// A call over MCP comes from the same agent as the session's hooks: connected for good, or for one
 /// run, which leaves no trace.
 #[test]
 fn a_session_sends_through_our_mcp_server() {
@@ -249,7 +249,7 @@ fn a_session_sends_through_our_mcp_server() {
         }
         let ran = world.ran(&mut turn);
         let last = told(model.turns().last().unwrap());
-        // It shows the model the data of a result, not its text.
+        // Claude Code shows the model the data of a result, not its text.
         assert!(last.contains(r#"\"number\":"#), "{last} {ran}");
         let inbox = world.run_as(Some("s1"), &["inbox"]).stdout;
         assert!(
@@ -266,7 +266,7 @@ fn a_session_sends_through_our_mcp_server() {
     }
 }
 
-/// What one session records through MCP, the next one is told before its first
+/// A record that one session makes through MCP is told to the next session before its first
 /// answer.
 #[test]
 fn what_one_session_learns_the_next_one_knows() {
@@ -292,7 +292,7 @@ fn what_one_session_learns_the_next_one_knows() {
     );
 }
 
-/// Two real sessions are asked for the like: each is told of the other, once.
+/// Two real sessions with similar prompts are told of each other, once.
 #[test]
 fn two_sessions_that_converge_are_told_so() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -346,7 +346,7 @@ fn two_sessions_that_converge_are_told_so() {
     assert!(!world.data().join("hook.log").exists());
 }
 
-/// Looks again until there is something to see.
+/// Calls `look` until it returns something.
 fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
     for _ in 0..600 {
         if let Some(seen) = look() {

@@ -1,4 +1,4 @@
-//! Settings: five tiers, each value with its source.
+//! Tests of settings: five tiers, each value with its source.
 
 use std::fs;
 
@@ -157,7 +157,7 @@ fn mistakes_are_explained() {
     "#]]
     .assert_eq(&world.run("who --set context.mode").to_string());
 
-    // In a file they are warnings: a typo must not stop an agent.
+    // Mistakes in a file are only warnings: a typo must not stop an agent.
     let config = world.home().join(".config/consort");
     fs::create_dir_all(&config).unwrap();
     fs::write(config.join("config.toml"), "[context]\nmdoe = \"none\"\n").unwrap();
@@ -217,7 +217,7 @@ fn what_is_unset_is_by_default_again() {
     .assert_eq(&world.run("config unset context.mode").to_string());
     assert_eq!(fs::read_to_string(&config).unwrap(), "# mine\n[context]\n# and this\n");
     assert_ne!(world.run("config unset context.mood").code, 0);
-    // What was stricter than the default takes a word, as everything that protects less.
+    // To unset a value that protects more than the default takes a typed word.
     assert_eq!(world.run("config set claims.enforcement block").code, 0);
     let loosened = world.run("config unset claims.enforcement");
     assert!(loosened.code != 0 || loosened.stdout.contains("`block` now"), "{loosened}");

@@ -1,4 +1,4 @@
-//! `init`, `uninit`, `doctor`: changing other people's files, and giving them back.
+//! Tests of `init`, `uninit` and `doctor`: changing other people's files, and restoring them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -44,7 +44,7 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
 
     assert_eq!(world.run("init --yes --no-allow --agent claude").code, 0);
     let connected = fs::read_to_string(&path).unwrap();
-    // Ours follow theirs in the array that both are in; the rest is untouched.
+    // Our hooks follow theirs in the array that has both; the rest is untouched.
     let (before_stop, after_stop) = THEIRS.split_once("\"Stop\"").unwrap();
     assert!(connected.starts_with(before_stop), "{connected}");
     assert!(connected.ends_with(after_stop.split_once("},\n").unwrap().1), "{connected}");
@@ -56,7 +56,7 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
     assert_eq!(connected.matches("say done").count(), 1);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
 
-    // Again: nothing to do.
+    // A second `init` has nothing to do.
     assert!(
         world
             .run("init --yes --no-allow --agent claude")
@@ -91,7 +91,7 @@ fn mcp_and_primer_are_added_when_asked_for_and_go_with_the_rest() {
     assert!(read(".gemini/GEMINI.md").contains("`consort reserve`"));
     assert!(world.run("doctor").stdout.contains("Claude Code: connected, with MCP"));
 
-    // What is there stays without being asked for again, and is not done twice.
+    // MCP and primer stay although this `init` does not name them, and are not added twice.
     let again = world.run("init --yes --agent claude --agent gemini");
     assert_eq!(again.stdout.matches("is connected already").count(), 2, "{again}");
 
@@ -103,7 +103,7 @@ fn mcp_and_primer_are_added_when_asked_for_and_go_with_the_rest() {
     }
     assert_eq!(world.run("uninit").stdout, "Nothing is connected here.\n");
 
-    // In a project, the texts that everyone reads.
+    // In a project, our text in a file that several CLIs read is added once.
     fs::write(world.project().join("AGENTS.md"), "# Rules\n").unwrap();
     assert_eq!(world.run("init --yes --project --agent codex --agent pi --primer --mcp").code, 0);
     let rules = fs::read_to_string(world.project().join("AGENTS.md")).unwrap();
@@ -424,7 +424,7 @@ fn hooks_of_the_same_shape_that_are_not_ours_stay() {
     fs::write(settings(&world), text.to_string()).unwrap();
     world.run("init --yes --agent claude");
     assert!(fs::read_to_string(settings(&world)).unwrap().contains(theirs));
-    // Changed by someone else meanwhile, so that the lines are taken out one by one.
+    // The file was changed meanwhile, so `uninit` removes our lines one by one.
     let changed = fs::read_to_string(settings(&world)).unwrap() + "\n";
     fs::write(settings(&world), changed).unwrap();
     world.run("uninit");
@@ -455,7 +455,7 @@ fn what_somebody_added_to_a_file_of_ours_is_kept() {
     let backups = fs::read_dir(world.data().join("backups")).unwrap().flatten();
     let kept: Vec<String> = backups.filter_map(|file| fs::read_to_string(file.path()).ok()).collect();
     assert_eq!(kept, [edited]);
-    // One that was never ours is left alone, and said so.
+    // A file that was never ours is left alone, and `init` fails.
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "// somebody else's\n").unwrap();
     let refused = world.run("init --yes --agent pi");

@@ -1,11 +1,11 @@
-//! Agents that head for the same place, as their hooks and commands tell it.
+//! Tests of agents that head for the same place, as their hooks and commands tell it.
 
 use consort_testkit::Sealed;
 use expect_test::expect;
 use serde_json::Value;
 use serde_json::json;
 
-/// Falcon and Raven are here; we are the person.
+/// Makes a world with Falcon and Raven; the test itself is the person.
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -21,7 +21,7 @@ fn tool(world: &Sealed, session: &str, tool: &str, path: &str) -> Option<String>
     world.told(session, "PostToolUse", &call)
 }
 
-/// Both deepen in the session cookie; what each was told.
+/// Has both agents deepen in the session cookie; returns what each was told.
 fn deepen(world: &Sealed) -> Vec<(&'static str, String)> {
     let prompts = [
         ("s1", "rework the session cookie: login, banner, redirect"),
@@ -44,13 +44,13 @@ fn both_are_told_once_that_they_are_about_to_meet() {
     assert_eq!(told.len(), 1, "{told:#?}");
     assert_eq!(told[0].0, "s2");
     expected.assert_eq(&told[0].1);
-    // The other one hears of it with its next tool, once.
+    // The other agent is told with its next tool, once.
     let expected = expect![
         "[consort] Raven is deepening in cookie, session, as you are: coordinate before you go on (`consort send Raven '…'`, `consort radar show 1`)."
     ];
     expected.assert_eq(&world.told("s1", "PostToolUse", &json!({})).unwrap());
     assert_eq!(world.told("s1", "PostToolUse", &json!({})), None);
-    // A context that begins anew is told again; somebody else's is not.
+    // A session that starts again is told again.
     let begins = world.told("s1", "SessionStart", &json!({})).unwrap();
     assert!(begins.contains("\nRaven is deepening in cookie, session, as you are"), "{begins}");
     assert!(begins.contains("- Raven (claude), working; about cookie, session"), "{begins}");
@@ -83,7 +83,7 @@ fn the_radar_shows_pairs_and_what_became_of_them() {
     assert_eq!(seen["items"][0]["signals"][0]["confidence"], 0.8);
     assert_eq!(seen["items"][0]["prediction"]["number"], 1);
 
-    // One writes to the other about it: prevented.
+    // A message between the two makes the prediction count as prevented.
     let sent = world.run_as(Some("s1"), &["send", "Raven", "the session cookie is mine today"]);
     assert_eq!(sent.code, 0, "{sent}");
     world.run("radar");
@@ -129,7 +129,7 @@ fn who_opens_what_another_has_just_written_is_told() {
     );
     assert_eq!(tool(&world, "s2", "Read", "auth.rs"), None);
 
-    // Switched off, words alone count.
+    // With file signals switched off, only words count.
     let world = self::world();
     assert_eq!(world.run("config set convergence.files false").code, 0);
     for text in ["something first", "something second", "something third"] {
@@ -143,7 +143,7 @@ fn who_opens_what_another_has_just_written_is_told() {
     assert_eq!(deepen(&world).len(), 1);
 }
 
-/// Every file of the store, its WAL included, is looked through.
+/// Searches every file of the store, its WAL included.
 #[test]
 fn in_private_no_prompt_is_kept_anywhere() {
     let world = world();
@@ -165,7 +165,7 @@ fn in_private_no_prompt_is_kept_anywhere() {
     prompt(&world, "s1", secret);
     assert_eq!(kept(&world), ["log"], "for handoffs");
     assert!(world.run("agent handoff Falcon").stdout.contains(secret));
-    // From then on none, and what was kept is forgotten.
+    // From now on no prompt is kept, and kept ones are removed.
     assert_eq!(world.run("config set privacy.store_prompts false").code, 0);
     assert_eq!(kept(&world), [""; 0]);
     prompt(&world, "s1", &format!("{secret} again"));
@@ -225,7 +225,7 @@ fn a_handoff_is_sized_by_its_tier() {
     let full = world.run("agent handoff Falcon --tier full").stdout;
     assert!(full.contains("    wrote auth.rs"), "{full}");
     assert!(world.run("agent handoff all").stdout.contains("Raven (claude), at work"));
-    // An agent that is gone is the one to take over from.
+    // An agent that is gone can be taken over too.
     world.told("s1", "SessionEnd", &json!({}));
     let gone = world.run("agent handoff falcon").stdout;
     assert!(gone.contains("Falcon (claude), gone") && gone.contains("Wrote: auth.rs"), "{gone}");
@@ -304,7 +304,7 @@ fn finished_work_is_pointed_out_to_who_begins_the_like() {
     assert_eq!(world.told("s2", "PostToolUse", &json!({})), None);
 }
 
-/// A file may be called anything, and is never a line of ours.
+/// A file name, whatever is in it, never becomes a line of ours.
 #[test]
 fn a_file_name_cannot_speak_for_consort() {
     let world = world();
@@ -332,7 +332,7 @@ fn no_prompt_is_kept_where_it_is_not_known_that_it_may() {
         let trail = std::fs::read_to_string(world.data().join("sessions").join(session).join("log")).unwrap();
         trail.contains("the quarterly figures")
     };
-    // What hooks read is lost: until a command has looked, nothing is kept.
+    // The published file is lost: until a command has written it again, no prompt is kept.
     assert_eq!(world.run("config set privacy.store_prompts false").code, 0);
     std::fs::remove_file(world.data().join("published/store")).unwrap();
     prompt(&world, "s1", "the quarterly figures");
@@ -341,14 +341,14 @@ fn no_prompt_is_kept_where_it_is_not_known_that_it_may() {
     prompt(&world, "s1", "the quarterly figures once more");
     assert!(!kept("s1"));
 
-    // A worktree whose project's settings no command has read yet.
+    // The project's settings are new, and no command has read them yet.
     assert_eq!(world.run("config set privacy.store_prompts true").code, 0);
     std::fs::create_dir_all(world.project().join(".consort")).unwrap();
     std::fs::write(world.project().join(".consort/config.toml"), "[privacy]\nstore_prompts = false\n")
         .unwrap();
     prompt(&world, "s2", "the quarterly figures");
     assert!(!kept("s2"));
-    // A key that somebody pasted is no topic.
+    // A pasted key does not become a topic.
     prompt(&world, "s2", &format!("use {} please", "sk-quarterlyfigures0123456789abcdef0123456789"));
     let trail = std::fs::read_to_string(world.data().join("sessions/s2/log")).unwrap();
     assert!(!trail.contains("0123456789"), "{trail}");
@@ -370,7 +370,7 @@ fn an_agent_that_wants_to_hear_nothing_hears_nothing() {
 fn what_is_over_is_not_told_any_more() {
     let world = world();
     assert_eq!(deepen(&world).len(), 1);
-    // Raven leaves before Falcon has heard of it.
+    // Raven leaves before Falcon was told of the prediction.
     world.told("s2", "SessionEnd", &json!({}));
     assert_eq!(world.told("s1", "PostToolUse", &json!({})), None);
     assert_eq!(world.run("journal verify").code, 0);

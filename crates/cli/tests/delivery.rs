@@ -1,4 +1,4 @@
-//! Mail as hooks deliver it, and to those who wait for it.
+//! Tests of mail that hooks deliver, and of `inbox --wait`.
 
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -9,7 +9,7 @@ use expect_test::expect;
 use serde_json::Value;
 use serde_json::json;
 
-/// Falcon and Raven are here; we are the person.
+/// Makes a world with Falcon and Raven; the test itself is the person.
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -113,7 +113,7 @@ fn mail_comes_at_every_moment_once_and_never_to_a_subagent() {
     send("two");
     hears("UserPromptSubmit", json!({}), "> two");
     send("four");
-    // A turn that was kept going once is not kept going for ever.
+    // A turn that was already kept going by mail is not kept going again.
     hears("Stop", json!({ "stop_hook_active": true }), "");
     hears("Stop", json!({ "stop_hook_active": false }), "> four");
     send("five");
@@ -123,13 +123,13 @@ fn mail_comes_at_every_moment_once_and_never_to_a_subagent() {
     hears("Stop", json!({}), "");
     let sent = world.run_as(None, &["inbox", "--sent"]).stdout;
     assert_eq!(sent.matches("(read ").count(), 4, "{sent}");
-    // From here on the session is hosted by this very process.
+    // A session that starts again gets its mail at the start.
     send("six");
     hears("SessionStart", json!({}), "> six");
     assert!(!world.data().join("hook.log").exists());
 }
 
-/// Branches and directories may be called anything.
+/// A message's heading quotes names of branches and directories, whatever is in them.
 #[test]
 fn no_header_can_close_what_surrounds_it() {
     let world = world();
@@ -142,7 +142,7 @@ fn no_header_can_close_what_surrounds_it() {
     assert!(world.told("s1", "PostToolUse", &json!({})).unwrap().contains("> - one\n> - two"));
 }
 
-/// What one has read is not shown again because it takes over a name.
+/// A message that an agent has read is not shown to it again when it takes over another's name.
 #[test]
 fn an_heir_keeps_its_own_copy() {
     let world = world();
@@ -183,7 +183,7 @@ fn waiting_ends_with_a_message_or_in_time() {
     let mut wait = world.consort(["inbox", "--wait"]);
     let mut waiter = world.spawn_as_agent(wait.env("CONSORT_SESSION", "s1"));
     std::thread::sleep(Duration::from_millis(200));
-    // What is for others does not end it.
+    // A message for another agent does not end the wait.
     world.run_as(None, &["send", "Raven", "not for you"]);
     std::thread::sleep(Duration::from_millis(100));
     assert!(std::path::Path::new(&format!("/proc/{}", waiter.pid)).exists());
@@ -207,7 +207,7 @@ fn waiting_survives_the_store_being_replaced() {
     assert!(String::from_utf8(output).unwrap().contains("> in the new one"));
 }
 
-/// Also the very first message, and with no tool before it.
+/// This holds also for the very first message, with no tool before it.
 #[test]
 fn what_comes_with_the_last_answer_keeps_the_turn_going() {
     let world = world();
@@ -234,7 +234,7 @@ fn what_was_read_can_be_listed_again() {
         [exit 0]
     "#]]
     .assert_eq(&world.run_as(Some("s1"), &["inbox", "--all", "-n", "2"]).to_string());
-    // What was not read stays so.
+    // Listing all messages does not mark unread ones as read.
     assert_eq!(world.run_as(Some("s2"), &["send", "Falcon", "four"]).code, 0);
     assert!(falcon(&["inbox", "--all"]).contains("> four"));
     assert_eq!(falcon(&["inbox"]).matches("> ").count(), 1);

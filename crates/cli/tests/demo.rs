@@ -1,11 +1,11 @@
-//! `consort demo`, from its first scene to an empty stage.
+//! Tests of `consort demo`, from its first scene to the removal of its files.
 
 use std::fs;
 
 use consort_testkit::Sealed;
 use serde_json::Value;
 
-/// What of it is left in the directory for temporary files.
+/// Lists the files that the demo has left in the directory for temporary files.
 fn left(world: &Sealed) -> Vec<String> {
     let entries = fs::read_dir(world.path().join("tmp")).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -37,7 +37,7 @@ fn it_shows_what_happens_and_leaves_nothing() {
     }
     assert!(!ran.stdout.contains("consort-demo-"), "{ran}");
     assert_eq!(left(&world), [""; 0]);
-    // Nothing of it is in the person's own store.
+    // The person's own store is not touched.
     assert!(!world.data().join("consort.db").exists());
 }
 
@@ -60,7 +60,7 @@ fn it_can_be_ended_at_any_moment() {
     for milliseconds in [0, 40, 90, 160, 250] {
         let mut demo = world.consort(["demo"]);
         let mut demo = demo.env("TMPDIR", world.path().join("tmp")).spawn().unwrap();
-        // Where it is by then differs; that nothing is left does not.
+        // The demo may be anywhere by then; nothing must be left in any case.
         std::thread::sleep(std::time::Duration::from_millis(milliseconds));
         let pid = rustix::process::Pid::from_raw(demo.id() as i32).unwrap();
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);

@@ -1,4 +1,4 @@
-//! `doctor`: what keeps hooks from arriving, in a few seconds, and `--fix`.
+//! Tests of `doctor`, which finds in a few seconds why hooks do not arrive, and of `--fix`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const CONSORT: &str = env!("CARGO_BIN_EXE_consort");
 
-/// A program that runs this script.
+/// Writes a program that runs this script.
 fn program(dir: &Path, name: &str, script: &str) {
     fs::create_dir_all(dir).unwrap();
     fs::write(dir.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -48,7 +48,7 @@ fn six_slow_programs_are_asked_at_once_and_not_for_long() {
     program(&world.bin, "copilot", "echo 9.9.9");
     let since = Instant::now();
     let (text, _) = world.doctor(&[]);
-    // Two seconds for all of them; one after the other would be ten.
+    // All of them together take two seconds; one after the other would take ten.
     assert!(since.elapsed() < Duration::from_secs(9), "{:?}", since.elapsed());
     assert!(text.contains("Copilot CLI 9.9.9: not connected"), "{text}");
     assert!(text.contains("Claude Code: not connected"), "{text}");
@@ -78,7 +78,7 @@ fn the_last_hook_is_told() {
     assert!(world.doctor(&[]).0.contains("connected; last hook just now"), "{}", world.doctor(&[]).0);
 }
 
-/// Every tier can switch hooks off.
+/// Every tier of a CLI's settings can switch hooks off.
 #[test]
 fn hooks_that_do_not_run_are_a_problem() {
     for (kind, file, text, key) in [
@@ -128,7 +128,7 @@ fn hooks_of_codex_wait_for_a_review() {
     let (text, code) = world.doctor(&[]);
     assert!(text.contains("problem  Codex: 10 hooks not reviewed by you"), "{text}");
     assert_eq!(code, 1);
-    // As its review notes it.
+    // Trusts the hooks in the way that Codex notes a review.
     let dir = world.sealed.home().join(".codex");
     let hooks = dir.join("hooks.json");
     let events = [
@@ -176,7 +176,7 @@ fn what_can_be_fixed_is() {
     let (before, code) = world.doctor(&[]);
     assert!(code == 1 && before.contains("1 problem, "), "{before}");
 
-    // Nobody is there to ask.
+    // Without a terminal, nobody can be asked.
     let (asked, code) = world.doctor(&["--fix"]);
     assert!(code == 1 && asked.contains("nothing was changed"), "{asked}");
 

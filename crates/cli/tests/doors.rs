@@ -1,5 +1,5 @@
-//! What the command line can do, MCP and HTTP can, in the same words: each command with
-//! its tool and its route, or the reason why it has none.
+//! Tests that MCP and HTTP can do what the command line can, in the same words: each command has
+//! its tool and its route, or a reason why it has none.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
 
-/// How a command is called through another door, or why it cannot be.
+/// The way to call a command through another door, or the reason why it cannot be called.
 enum Way {
-    /// The tool, and an argument that it has for this; or the line of a request.
+    /// A tool and its argument for the command; or the method and path of a request.
     By(&'static str, &'static str),
     Not(&'static str),
 }
@@ -19,25 +19,26 @@ enum Way {
 use Way::By;
 use Way::Not;
 
-/// It prepares the machine, or is for a person at a terminal or for git.
+/// The command prepares the machine, or is for a person at a terminal or for git.
 const SET_UP: Way = Not("the person's, at a terminal");
-/// It changes settings or protection, or runs programs: an agent that may call every tool unasked may not do that.
+/// The command changes settings or protection, or runs programs: an agent that may call every tool
+/// unasked may not do that.
 const ASKED: Way = Not("asked about on the command line, and tools are not asked about");
-/// `query` has a function for it.
+/// The tool `query` has a function for the command.
 const QUERY: Way = By("query", "expr");
 const KNOW_QUERY: Way = By("POST", "know/query?project=shop");
-/// It keeps what programs on this machine have computed.
+/// The command keeps what programs on this machine have computed.
 const CACHE: Way = Not("files of this machine, for scripts on it");
-/// It goes over the whole store.
+/// The command goes over the whole store.
 const STORE: Way = Not("it goes over the whole store, for repairing it");
 
-/// It works on terminals of this machine.
+/// The command works on terminals of this machine.
 const PANES: Way = Not("terminals of this machine, for who is at it or opened them");
 
-/// It is about files that are the person's and the project's.
+/// The command is about files of the person's and the project's.
 const ROLES: Way = Not("a run names a role; what it is stands in files");
 
-/// Agents have `run` and `runs`; the rest is for who pays.
+/// Agents have the tools `run` and `runs`; the other commands are for the person, who pays.
 const RUNS: Way = Not("runs are started and read by the person and by agents, not by pages");
 
 /// Every command, with its tool and its route.
@@ -189,7 +190,7 @@ fn every_command_has_its_tool_and_its_route_or_a_reason() {
             assert!(has_it, "`{command}`: `{name}` has no `{argument}`");
         }
         if let By(method, path) = route {
-            // What is missing in the body is a mistake; what is missing here is 404.
+            // A field that is missing in the body is another error; 404 means that there is no route.
             let (status, answer) =
                 if *method == "GET" { site.get(path) } else { site.post(path, &json!({})) };
             assert_ne!(status, 404, "`{command}`: {method} {path}: {answer}");
@@ -198,14 +199,14 @@ fn every_command_has_its_tool_and_its_route_or_a_reason() {
             assert!(!matches!(way, Not("")), "`{command}`");
         }
     }
-    // And no tool is without a command, but those that are named here.
+    // Every tool has a command, except those named in `ALONE`.
     for tool in tools.iter().filter(|tool| !ALONE.iter().any(|(name, _)| tool["name"] == *name)) {
         let is_meant = |way: &Way| matches!(way, By(name, _) if tool["name"] == *name);
         assert!(DOORS.iter().any(|(_, way, _)| is_meant(way)), "{}", tool["name"]);
     }
 }
 
-/// The envelope of all doors, and agents with all of their four fields.
+/// Tools answer in the envelope of all doors, and agents have all their four fields.
 #[test]
 fn tools_answer_in_the_envelope_of_the_commands() {
     let world = world();
@@ -264,7 +265,7 @@ fn assert_agents_are_whole(value: &Value, tool: &str) {
     }
 }
 
-/// What a command would be refused is told before it is run, through every door.
+/// Every door tells in the same way, before a command is run, what of it would be refused.
 #[test]
 fn a_command_is_judged_the_same_through_every_door() {
     let world = world();

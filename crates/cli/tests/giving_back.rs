@@ -1,5 +1,5 @@
-//! `init` and `uninit` among files that others write too: whatever they look
-//! like and no matter who changed them, nothing of theirs is lost or in the way.
+//! Tests of `init` and `uninit` with files that others write too: whatever the files look
+//! like and whoever changed them, no content of others is lost or stops us.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ fn world() -> Sealed {
     Sealed::new(env!("CARGO_BIN_EXE_consort"))
 }
 
-/// A file in the person's home, with its directories.
+/// Writes a file in the person's home, and makes its directories.
 fn write(world: &Sealed, name: &str, text: &str) -> PathBuf {
     let path = world.home().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -77,7 +77,7 @@ fn what_is_not_asked_for_stands_in_nobodys_way() {
     ] {
         assert_eq!(ran.stderr.matches(name).count(), 1, "{ran}");
     }
-    // What is asked for is another matter.
+    // If the part that cannot be added is asked for by name, the command fails.
     for line in ["init --yes --agent claude --primer", "init --yes --agent opencode --mcp"] {
         let ran = world.run(line);
         assert!(ran.code == 1 && ran.stderr.contains("it was left as it is"), "{ran}");
@@ -134,7 +134,7 @@ fn a_text_that_others_read_too_goes_with_the_last_of_them() {
     assert_eq!(ran.code, 0, "{ran}");
     assert!(read(&rules).contains("consort: end"), "{ran}");
     assert!(!world.project().join(".codex").exists());
-    // A look at both shows that it would go; taking the last away does it.
+    // The dry run shows that the text would be removed; it is, with the last CLI that reads it.
     assert!(world.run("uninit --project --dry-run").stdout.contains("AGENTS.md"));
     assert_eq!(world.run("uninit --project --agent pi").code, 0);
     assert!(!rules.exists());

@@ -1,4 +1,4 @@
-//! What hooks do about other agents' files.
+//! Tests of hooks that refuse or warn about writes to other agents' files.
 
 use consort_testkit::Ran;
 use consort_testkit::Sealed;
@@ -24,7 +24,7 @@ fn call(world: &Sealed, session: &str, event: &str, tool: &str, input: Value) ->
     )
 }
 
-/// Why a tool may not be used, if it may not.
+/// Returns the reason why a tool is refused; `None` if it is not.
 fn refused(world: &Sealed, session: &str, tool: &str, input: Value) -> Option<String> {
     let ran = call(world, session, "PreToolUse", tool, input);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -34,7 +34,7 @@ fn refused(world: &Sealed, session: &str, tool: &str, input: Value) -> Option<St
     is_denied.then(|| output["permissionDecisionReason"].as_str().unwrap().to_owned())
 }
 
-/// What is put before the model on an event.
+/// Returns the text that a hook puts before the model.
 fn told(world: &Sealed, session: &str, event: &str, tool: &str, input: Value) -> Option<String> {
     let ran = call(world, session, event, tool, input);
     let answer: Value = serde_json::from_str(&ran.stdout).ok()?;
@@ -68,13 +68,13 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     let notebook = json!({ "notebook_path": world.project().join("src/auth/x.ipynb") });
     assert!(refused(&world, "s2", "NotebookEdit", notebook).is_some());
 
-    // A directory that is missing in what is reserved keeps a program from writing; what is
-    // reserved need not be there itself.
+    // A write below a missing directory cannot succeed, so it is not refused; a reserved path
+    // itself need not exist.
     assert_eq!(refused(&world, "s2", "Bash", bash("echo x > src/auth/missing/a.rs")), None);
     reserve(&world, "s1", "src/new/");
     assert!(refused(&world, "s2", "Bash", bash("echo x > src/new/a.rs")).is_some());
 
-    // One's own, a free one, and reading.
+    // The holder's own write, a write to a free path, and a read all pass.
     assert_eq!(refused(&world, "s1", "Edit", edit(&world, "src/auth/login.rs")), None);
     assert_eq!(refused(&world, "s2", "Edit", edit(&world, "src/authentication.rs")), None);
     assert_eq!(refused(&world, "s2", "Read", edit(&world, "src/auth/login.rs")), None);
@@ -179,7 +179,7 @@ fn the_shell_is_no_way_around_it() {
     ] {
         assert_eq!(refused(&world, "s2", "Bash", bash(command)), None, "{command}");
     }
-    // With the holder's work in the worktree, what sweeps it along is refused.
+    // If the worktree has the holder's uncommitted work, commands that would include it are refused.
     std::fs::write(world.project().join("src/auth/login.rs"), "changed\n").unwrap();
     expect![[r#"
         [consort] Blocked: `git add` includes all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main, working), just now: "rewriting the login". Name your own paths instead.
@@ -188,7 +188,7 @@ fn the_shell_is_no_way_around_it() {
     for command in ["git stash", "git checkout -- src/auth/login.rs"] {
         assert!(refused(&world, "s2", "Bash", bash(command)).is_some(), "{command}");
     }
-    // Git itself would not go over it.
+    // Git itself would not overwrite the work.
     assert_eq!(refused(&world, "s2", "Bash", bash("git switch other")), None);
     assert_eq!(refused(&world, "s2", "Bash", bash("git add README.md && git commit -m x")), None);
 }
@@ -197,7 +197,7 @@ fn the_shell_is_no_way_around_it() {
 fn neither_links_nor_odd_names_nor_other_repositories_are_a_way_around_it() {
     let world = world();
     let at = |path: &str| world.project().join(path);
-    // A link is itself an entry of its directory; what it leads to is another's.
+    // A link is an entry of its own directory; its target is in another directory.
     std::fs::create_dir_all(at("common")).unwrap();
     std::fs::write(at("common/a"), "").unwrap();
     std::os::unix::fs::symlink("../../common/a", at("src/auth/a")).unwrap();
@@ -205,7 +205,7 @@ fn neither_links_nor_odd_names_nor_other_repositories_are_a_way_around_it() {
     // Directories that look like globs.
     std::fs::create_dir_all(at("src/auth/[slug]")).unwrap();
     std::fs::write(at("src/auth/[slug]/page.ts"), "").unwrap();
-    // A repository inside.
+    // A repository inside the repository.
     std::fs::create_dir_all(at("src/auth/sub")).unwrap();
     std::fs::create_dir_all(at("vendor/sub/.git")).unwrap();
     std::fs::write(at("vendor/sub/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
@@ -233,7 +233,7 @@ fn neither_links_nor_odd_names_nor_other_repositories_are_a_way_around_it() {
     }
     assert!(refused(&world, "s2", "Edit", edit(&world, "vendor/sub/f")).is_some());
 
-    // The outer repository's hold covers what is inside.
+    // A hold of the outer repository covers the inner one.
     assert_eq!(world.run_as(Some("s1"), &["reserve", "vendor/"]).code, 0);
     assert!(refused(&world, "s2", "Edit", edit(&world, "vendor/sub/other")).is_some());
 }
@@ -245,7 +245,7 @@ fn what_harms_nobody_is_not_refused() {
     std::fs::create_dir_all(at("docs")).unwrap();
     std::fs::write(at("docs/a.md"), "").unwrap();
     reserve(&world, "s1", "src/auth/");
-    // An untracked file of the holder's goes with `add`, not with `commit -a`.
+    // `git add` includes an untracked file of the holder's; `commit -a` does not.
     std::fs::write(at("src/auth/new.rs"), "").unwrap();
     for command in [
         "git commit -am x",
@@ -259,7 +259,7 @@ fn what_harms_nobody_is_not_refused() {
     for command in ["git add -A", "git add .", "git add src", "git clean -fd"] {
         assert!(refused(&world, "s2", "Bash", bash(command)).is_some(), "{command}");
     }
-    // What is held in this worktree is no reason in another one.
+    // A hold in this worktree refuses nothing in another worktree.
     world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
     let side = json!({ "session_id": "s2", "cwd": world.path().join("side"), "tool_name": "Bash",
         "tool_input": { "command": "git switch main || git reset --hard HEAD" } });
@@ -278,7 +278,7 @@ fn an_alias_of_the_persons_is_no_way_around_it() {
     assert!(refused("del src/auth/login.rs"));
     assert!(!refused("ll src/auth"));
     assert!(!refused("del README.md"));
-    // The last counts, by its time: a person may have two shells.
+    // The newest snapshot counts, by its time: a person may have two shells.
     for (name, alias) in [("zsh-1794746513000", "ll='rm'"), ("bash-1794746514000", "wipe='rm -f'")] {
         let text = format!("# Aliases\nalias -- {alias}\n");
         std::fs::write(snapshots.join(format!("snapshot-{name}-abc124.sh")), text).unwrap();
@@ -303,7 +303,7 @@ fn a_hint_is_safe_to_paste() {
 fn a_note_that_cannot_be_written_stops_no_guard() {
     let world = world();
     reserve(&world, "s1", "src/auth/");
-    // Where notes of the session would be, there is a file.
+    // A file is in the place of the session's directory, so notes cannot be written.
     world.lose(&world.data().join("sessions/s2"));
     std::fs::write(world.data().join("sessions/s2"), "in the way").unwrap();
     assert!(refused(&world, "s2", "Bash", bash("./script; rm -rf src/auth")).is_some());
@@ -327,7 +327,8 @@ fn what_cannot_be_told_before_is_looked_at_after() {
         "While a command of Raven ran, what you have reserved changed: src/auth/login.rs. The command: \"python3 format.py\""
     ));
 
-    // What was moved into place, and what was removed, by two commands at once.
+    // While two commands run, a file is moved into place before the second begins; a third command
+    // removes a file.
     let run = |event: &str, id: &str, command: &str| {
         let call = json!({ "session_id": "s2", "cwd": world.project(), "tool_name": "Bash", "tool_use_id": id,
             "tool_input": { "command": command } });
@@ -346,14 +347,14 @@ fn what_cannot_be_told_before_is_looked_at_after() {
     std::fs::remove_file(world.project().join("README.md")).unwrap();
     assert!(run("PostToolUse", "three", "./remove").contains("README.md (removed) is reserved"));
 
-    // While the holder runs a command of its own, nobody can tell whose doing it was.
+    // While the holder runs a command of its own, the author of a change is unknown.
     call(&world, "s1", "PreToolUse", "Bash", bash("cargo fmt"));
     run("PreToolUse", "four", "cargo test");
     std::fs::write(world.project().join("src/auth/login.rs"), "formatted again\n").unwrap();
     assert!(run("PostToolUse", "four", "cargo test").contains("the author is unknown"));
     call(&world, "s1", "PostToolUse", "Bash", bash("cargo fmt"));
 
-    // The holder's own writing is not blamed on others, and nothing is said twice.
+    // The holder's own write is not blamed on others, and nothing is said twice.
     assert_eq!(refused(&world, "s2", "Bash", bash("make test")), None);
     std::fs::write(world.project().join("src/auth/login.rs"), "by its holder\n").unwrap();
     call(&world, "s1", "PostToolUse", "Edit", edit(&world, "src/auth/login.rs"));
@@ -377,7 +378,7 @@ fn policy_is_the_persons() {
     assert_eq!(world.run("holds override src/auth/login.rs --for 5m").code, 0);
     assert_eq!(refused(&world, "s2", "Edit", path()), None);
     assert!(refused(&world, "s2", "Edit", edit(&world, "src/auth/other.rs")).is_some());
-    // To override one file lets nobody remove the others with it.
+    // An override of one file does not allow the removal of the others.
     assert!(refused(&world, "s2", "Bash", bash("rm -rf src/auth")).is_some());
     assert_eq!(world.run("holds override README.md").code, 0);
     assert!(refused(&world, "s2", "Bash", bash("rm -rf .")).is_some());
@@ -398,7 +399,7 @@ fn who_edited_a_file_lately_is_said_once() {
     assert_eq!(told(&world, "s1", "PreToolUse", "Edit", path()), None, "its own");
     let claims = world.run("holds list").stdout;
     assert!(claims.contains("README.md  Falcon, just now"), "{claims}");
-    // Committed, it is nobody's.
+    // A committed edit is no longer mentioned.
     world.git(&["commit", "-q", "-am", "done"]);
     world.run("agent join --pid $OTHER --kind claude --session s3 --name Bear");
     assert_eq!(told(&world, "s3", "PreToolUse", "Edit", path()), None);
@@ -416,18 +417,18 @@ fn a_file_that_changed_after_it_was_read_is_named_once() {
     expect!["[consort] Changed since you read it: README.md (by Falcon, just now). Read again before you rely on it."]
         .assert_eq(&told(&world, "s2", "PreToolUse", "Glob", json!({})).unwrap());
     assert_eq!(told(&world, "s2", "PostToolUse", "Glob", json!({})), None, "once");
-    // The person does, or something else.
+    // The person changes it, or some other program.
     std::fs::write(world.project().join("README.md"), "by hand, at length\n").unwrap();
     let news = told(&world, "s2", "UserPromptSubmit", "", json!({})).unwrap();
     assert!(news.contains("README.md (by someone else"), "{news}");
-    // Its own doing is no news, by whatever tool.
+    // The session's own changes are not mentioned, by whatever tool.
     std::fs::write(world.project().join("README.md"), "own").unwrap();
     call(&world, "s2", "PostToolUse", "Edit", edit(&world, "README.md"));
     assert_eq!(told(&world, "s2", "PreToolUse", "Glob", json!({})), None);
     std::fs::write(world.project().join("README.md"), "by its own command").unwrap();
     assert_eq!(told(&world, "s2", "PostToolUse", "Bash", bash("make docs")), None);
     assert_eq!(told(&world, "s2", "PreToolUse", "Glob", json!({})), None);
-    // Removed.
+    // Someone else removes the file.
     std::fs::remove_file(world.project().join("README.md")).unwrap();
     let news = told(&world, "s2", "PreToolUse", "Glob", json!({})).unwrap();
     assert!(news.contains("README.md (removed by someone else)"), "{news}");

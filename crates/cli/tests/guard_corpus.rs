@@ -1,5 +1,5 @@
-//! How many of the writes that agents really do are refused, and how many harmless
-//! commands too. `guard/corpus.jsonl` has what each command wrote when it was run;
+//! Measures how many of the writes that agents really do are refused, and how many harmless
+//! commands are too. `guard/corpus.jsonl` has what each command wrote when it was run;
 //! `guard/measure.py` measures it again.
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
@@ -18,12 +18,12 @@ use serde_json::json;
 
 const CORPUS: &str = include_str!("guard/corpus.jsonl");
 
-/// Written by others, for rules that were made without it.
+/// A corpus that others wrote, and that was not used to make the rules.
 const FRESH: &str = include_str!("guard/fresh.jsonl");
 const THIRD: &str = include_str!("guard/third.jsonl");
 const FIXTURE: &str = include_str!("guard/fixture.sh");
 
-/// Where the commands were measured.
+/// The directory in which the commands were measured.
 const MEASURED_AT: &str = "/home/dev/shop";
 
 const RESERVED: [&str; 5] = ["src/auth/", "config/app.yaml", "package.json", "Cargo.toml", "docs/guide.md"];
@@ -31,7 +31,8 @@ const RESERVED: [&str; 5] = ["src/auth/", "config/app.yaml", "package.json", "Ca
 /// The home directory that the commands see.
 static HOME: OnceLock<String> = OnceLock::new();
 
-/// The environment in which the commands were measured, as far as it differs from the sealed one.
+/// Returns a variable of the environment in which the commands were measured, if it differs from the
+/// sealed one.
 fn measured_with(name: &str) -> Option<String> {
     match name {
         "PATH" => std::env::var("PATH").ok(),
@@ -40,7 +41,7 @@ fn measured_with(name: &str) -> Option<String> {
     }
 }
 
-/// What the program itself gives its reader.
+/// The surroundings that the program itself gives to the reader of commands.
 const SURROUNDINGS: Surroundings = Surroundings {
     script: |path| fs::read_to_string(path).ok(),
     variable: |name| if name == "HOME" { HOME.get().cloned() } else { measured_with(name) },
@@ -48,24 +49,25 @@ const SURROUNDINGS: Surroundings = Surroundings {
     alias_file: None,
 };
 
-/// Commands of git that put the work of others into a commit. They change no file, but are
-/// refused on purpose.
+/// Tells whether a command was refused because it puts the work of others into a commit. Such git
+/// commands change no file, but are refused on purpose.
 fn is_policy(writes: &[Target], answer: &str) -> bool {
     let is_commit = |write: &Target| matches!(write.by.as_str(), "git add" | "git commit");
     writes.iter().all(is_commit) || answer.contains("includes all that is uncommitted")
 }
 
-/// What came of a category.
+/// The results of a category of commands.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Commands that wrote: refused before, not told by their text, thought harmless.
+    /// Commands that wrote to reserved paths: those refused, those whose text did not tell, and those
+    /// taken for harmless.
     refused: u32,
     unknown: u32,
     unnoticed: u32,
-    /// Harmless commands: let through, refused.
+    /// Harmless commands: those let through, and those refused by mistake.
     free: u32,
     wrongly: u32,
-    /// Of these, what is refused on purpose.
+    /// Harmless commands that are refused on purpose.
     policy: u32,
 }
 
@@ -80,7 +82,7 @@ impl Counts {
     }
 }
 
-/// A world with the repository in which the commands were measured.
+/// Makes a world with the repository in which the commands were measured.
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     let (script, shop) = (world.home().join("fixture.sh"), shop(&world));
@@ -97,12 +99,12 @@ fn world() -> Sealed {
     world
 }
 
-/// Below the home directory, as it was when the commands were measured.
+/// Returns the repository's directory: below the home directory, as when the commands were measured.
 fn shop(world: &Sealed) -> PathBuf {
     world.home().canonicalize().unwrap().join("shop")
 }
 
-/// Asks the guard about every command of a half.
+/// Asks the guard about every command of one half of a corpus.
 fn measure(corpus: &str, half: u64) -> BTreeMap<String, Counts> {
     let world = world();
     let shop = shop(&world);
@@ -120,7 +122,7 @@ fn measure(corpus: &str, half: u64) -> BTreeMap<String, Counts> {
         }
         let id = case["id"].as_str().unwrap();
         let command = case["command"].as_str().unwrap();
-        // Some go there from the root.
+        // Without the leading slash, because some commands go there from the root.
         let command = command.replace(&MEASURED_AT[1..], &shop.to_string_lossy()[1..]);
         let cwd = shop.join(case["cwd"].as_str().unwrap_or("."));
         let call = json!({ "session_id": "s2", "cwd": cwd, "tool_name": "Bash", "tool_input": { "command": command } });
@@ -172,7 +174,7 @@ fn report(counts: &BTreeMap<String, Counts>) -> Counts {
     all
 }
 
-/// Both halves, or the one that `GUARD_HALF` names.
+/// Checks the figures of both halves, or of the one that `GUARD_HALF` names.
 fn judge(corpus: &str) {
     let only: Option<u64> = std::env::var("GUARD_HALF").ok().map(|half| half.parse().unwrap());
     for half in [1, 2].into_iter().filter(|half| only.is_none_or(|only| only == *half)) {
@@ -181,7 +183,7 @@ fn judge(corpus: &str) {
         let writes = all.refused + all.unknown + all.unnoticed;
         assert!(all.refused * 100 >= writes * 85, "{all:?}");
         assert!(all.unnoticed * 1_000 <= writes * 3, "{all:?}");
-        // What failed where it was measured may be done elsewhere: a program is installed,
+        // A command that failed where it was measured may work elsewhere: a program is installed,
         // a package can be fetched.
         counts.retain(|category, _| category != "h-refused");
         let sure = report(&counts);

@@ -1,5 +1,5 @@
-//! The real agent CLIs at work without a terminal: what they are called with does what it
-//! says, and what they print is understood.
+//! Tests of the real agent CLIs at work without a terminal: their arguments do what they
+//! say, and we understand their output.
 
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -94,7 +94,7 @@ fn copilot_fails() {
     fails("copilot");
 }
 
-/// It does its work, goes on with it, and is kept from what it may not do.
+/// Checks that a CLI does its work, resumes its session, and is kept from what it may not do.
 fn works(kind: &str) {
     let Some(stage) = Stage::open(kind) else { return };
     let long = format!("-begin{}end", " of a long prompt".repeat(6_000));
@@ -108,7 +108,7 @@ fn works(kind: &str) {
     assert!(asked.contains("-begin of a long prompt") && asked.contains("promptend"), "{kind}");
     let usage = told.usage();
     assert_eq!((usage.input, usage.output, usage.turns), (Some(200), Some(40), Some(2)), "{told:?}");
-    // Only Claude Code knows what its model costs; the others' are ours to count, or unknown.
+    // Only Claude Code reports a cost; for the others we compute it, or it is unknown.
     let model = told.model.clone().unwrap_or_default();
     let cost = usage.cost.or_else(|| prices::price(&model, &usage));
     assert_eq!(usage.cost.is_some(), kind == "claude", "{told:?}");
@@ -132,16 +132,16 @@ fn works(kind: &str) {
     assert!(refused.tools().any(|(_, is_ok)| !is_ok), "{refused:?}");
 }
 
-/// It meets a limit, a provider that fails, and a sudden end.
+/// Checks a CLI that meets a limit, a provider that fails, and a sudden end.
 fn fails(kind: &str) {
     let Some(mut stage) = Stage::open(kind) else { return };
     if kind == "claude" {
-        // Only who subscribes is told when a limit ends.
+        // Claude Code tells only subscribers when a limit ends.
         stage.variables = vec![("ANTHROPIC_API_KEY", ""), ("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-fake")];
     }
     (0..4).for_each(|_| stage.model.then(Step::Limit(3_600)));
     if kind == "opencode" {
-        // It waits as long as it takes.
+        // OpenCode waits until the limit ends, however long.
         let told = stage.work_until("please", |event| matches!(event, WorkerEvent::Retries { .. }));
         assert!(told.failure.is_none() && told.exit.signal == Some(9), "{told:?}");
     } else {
@@ -156,7 +156,7 @@ fn fails(kind: &str) {
     stage.model.then(Step::Fail(500));
     let told = stage.work("please", Safety::AutoEdit, None);
     if matches!(kind, "claude" | "codex") {
-        // Told not to try again.
+        // These CLIs were told not to try again.
         let kind = told.failure.as_ref().map(|failure| failure.kind);
         assert_eq!(kind, Some(FailureKind::Provider), "{told:?}");
     } else {
@@ -178,7 +178,7 @@ fn now() -> Timestamp {
     Timestamp(now.as_millis() as i64)
 }
 
-/// A CLI with a model of its own.
+/// A real CLI with its own scripted model.
 struct Stage {
     cli: &'static dyn AgentCli,
     agent: Option<RealAgent>,
@@ -237,7 +237,7 @@ impl Stage {
         self.start(prompt, safety, resume, &|_| false)
     }
 
-    /// Until it tells this; then its processes are killed.
+    /// Runs the CLI until a matching event, then kills its processes.
     fn work_until(&self, prompt: &str, is_it: impl Fn(&WorkerEvent) -> bool) -> Told {
         self.start(prompt, Safety::AutoEdit, None, &is_it)
     }
@@ -299,7 +299,7 @@ impl Stage {
             kill();
         }
         let status = child.wait().unwrap();
-        // What it has left running.
+        // Kills the processes that the CLI has left running.
         kill();
         (told.exit.code, told.exit.signal) = (status.code(), status.signal());
         let config_dir = self.cli.config_dir(&self.world.home(), &|_| None);
@@ -310,7 +310,7 @@ impl Stage {
     }
 }
 
-/// Hands on the lines of a stream until it ends.
+/// Sends the lines of a stream until it ends.
 fn listen(stream: impl Read + Send + 'static, is_error: bool, sender: Sender<(bool, String)>) {
     std::thread::spawn(move || {
         let lines = BufReader::new(stream).lines().map_while(Result::ok);
@@ -320,7 +320,7 @@ fn listen(stream: impl Read + Send + 'static, is_error: bool, sender: Sender<(bo
     });
 }
 
-/// What a worker has told.
+/// The events and figures that a worker has reported.
 #[derive(Debug, Default)]
 struct Told {
     session: Option<String>,
@@ -359,7 +359,7 @@ impl Told {
         Usage { turns: told.turns.or(Some(self.turns)), ..told }
     }
 
-    /// What each tool was about, and whether it went well.
+    /// Lists the description of each finished tool call, and whether the call went well.
     fn tools(&self) -> impl Iterator<Item = (&str, bool)> {
         self.events.iter().filter_map(|event| {
             let WorkerEvent::ToolBegins { id, about, .. } = event else { return None };

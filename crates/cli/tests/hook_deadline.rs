@@ -1,5 +1,5 @@
-//! A hook ends within two seconds, whatever hangs, and never lets a reserved
-//! write through because of it.
+//! Tests that a hook ends within two seconds, whatever hangs, and never lets a reserved
+//! write through because of that.
 
 use std::fs;
 use std::io::Read as _;
@@ -16,10 +16,10 @@ use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
 
-/// Two seconds, and what a busy machine adds.
+/// Longest time of a hook: two seconds, and what a busy machine adds.
 const LONGEST: Duration = Duration::from_millis(8_000);
 
-/// Falcon has reserved `src/auth/`.
+/// Makes a world in which Falcon has reserved `src/auth/`.
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -38,7 +38,7 @@ fn start(world: &Sealed, event: &str) -> Child {
     hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for a hook; what it said and how long it took.
+/// Waits for a hook; returns its output and the time that it took.
 fn end(mut hook: Child, since: Instant) -> (String, Duration) {
     let status = hook.wait().unwrap();
     let took = since.elapsed();
@@ -67,7 +67,7 @@ fn mkfifo(path: PathBuf) {
 #[test]
 fn an_open_input_holds_up_nobody() {
     let world = world();
-    // Without a payload there is nothing to do; with one it is done.
+    // Without a payload the hook waits until its time is up; with one it does its work.
     let since = Instant::now();
     let mut hook = start(&world, "PreToolUse");
     let input = hook.stdin.take().unwrap();
@@ -88,7 +88,7 @@ fn a_full_output_holds_up_nobody() {
     let world = world();
     let (mut reader, writer) = std::io::pipe().unwrap();
     let mut filler = writer.try_clone().unwrap();
-    // A pipe holds 64 KiB unless told otherwise; whatever is left over waits in a thread.
+    // A pipe holds 64 KiB by default; a thread waits to write the rest.
     let full = std::thread::spawn(move || filler.write_all(&vec![b' '; 1 << 20]).is_ok());
     std::thread::sleep(Duration::from_millis(200));
     let since = Instant::now();
@@ -114,7 +114,7 @@ fn pipes_and_directories_in_place_of_our_files_let_nothing_through() {
         mkfifo(world.data().join(file));
         assert!(is_refused(&world, "src/auth/login.rs"), "{file}");
         assert!(!is_refused(&world, "src/other.rs"), "{file}");
-        // A hook may have put a file in its place.
+        // A hook may have replaced the pipe by a file.
         let _ = fs::remove_file(world.data().join(file));
         fs::create_dir(world.data().join(file)).unwrap();
         assert!(is_refused(&world, "src/auth/login.rs"), "{file}");
@@ -125,7 +125,7 @@ fn pipes_and_directories_in_place_of_our_files_let_nothing_through() {
 #[test]
 fn a_store_that_stays_busy_lets_nothing_through() {
     let world = world();
-    // Somebody holds the database for itself and does not let go.
+    // Another process locks the database exclusively and keeps it locked.
     let lock = "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1],isolation_level=None)\n\
                 c.execute('PRAGMA locking_mode=EXCLUSIVE')\nc.execute('BEGIN EXCLUSIVE')\n\
                 print('locked',flush=True)\nsys.stdin.read()";
@@ -134,7 +134,7 @@ fn a_store_that_stays_busy_lets_nothing_through() {
     let mut holder = python.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut ready = [0; 6];
     holder.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
-    // Also where nothing says any more that it would be refused in vain.
+    // The published lines alone suffice for the refusal, without an answer of the store.
     let since = Instant::now();
     let mut hook = start(&world, "PreToolUse");
     hook.stdin.take().unwrap().write_all(write_of(&world, "src/auth/a.rs").to_string().as_bytes()).unwrap();
@@ -163,14 +163,14 @@ fn a_crash_is_silent_and_exits_with_zero() {
     for signal in ["SEGV", "ABRT", "BUS", "ALRM", "ILL", "FPE", "SYS", "TRAP", "XCPU"] {
         let since = Instant::now();
         let hook = start(&world, "PreToolUse");
-        // It waits for its input.
+        // By now the hook waits for its input.
         std::thread::sleep(Duration::from_millis(100));
         let kill = Command::new("kill").args(["-s", signal, &hook.id().to_string()]).status().unwrap();
         assert!(kill.success());
         let (said, _) = end(hook, since);
         assert_eq!(said, "", "{signal}");
     }
-    // Too little memory to read the payload, and too little stack.
+    // Limits: too little memory to read the payload, and too little stack.
     let payload = json!({ "session_id": "s2", "cwd": "/", "prompt": "x".repeat(60 << 20) }).to_string();
     for limit in ["-v 58000", "-s 24"] {
         let mut hook = world.command("sh");
@@ -194,7 +194,7 @@ fn what_nobody_can_have_read_stays_unread() {
             env!("CARGO_BIN_EXE_consort"),
         ]);
         assert_eq!(world.ran_with(&mut hook, call.to_string().as_bytes()).code, 0);
-        // The model goes on, which proves that it has read what it was shown.
+        // The model's next tool call would prove that it has read what it was shown.
         std::thread::sleep(Duration::from_millis(150));
         assert_eq!(world.hook("PreToolUse", &call).code, 0);
         let told = world.told("s2", "PostToolUse", &json!({})).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Hooks, as an agent CLI calls them.
+//! Tests of hooks, called as an agent CLI calls them.
 
 use consort_testkit::Sealed;
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn payload(world: &Sealed, more: Value) -> Value {
     payload
 }
 
-/// Runs a hook that has nothing to say.
+/// Runs a hook and checks that it says nothing.
 fn silent(world: &Sealed, event: &str, more: Value) {
     let ran = world.hook(event, &payload(world, more));
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", 0), "{event}");
@@ -94,7 +94,7 @@ fn what_nobody_knows_is_ignored() {
     let world = world();
     context(&world, &[]);
     silent(&world, "FutureEvent", json!({ "anything": [1, 2] }));
-    // Fields of another type than they had count as absent.
+    // Fields of an unexpected type count as absent.
     silent(&world, "Notification", json!({ "message": { "text": "x" }, "notification_type": 7 }));
     assert_eq!(seen(&world)["waiting_for"], "your attention");
     silent(&world, "PreToolUse", json!({ "tool_name": "New", "tool_input": { "file_path": ["a"], "x": 1 } }));
@@ -126,7 +126,7 @@ fn how_much_a_session_is_told_is_the_persons_choice() {
     assert_eq!(context(&world, &[name, ("CONSORT_CONTEXT_MODE", "none")]), None);
     assert_eq!(context(&world, &[name, ("CONSORT_CONTEXT_REGISTRATION", "off")]), None);
 
-    // Published by the command that changed it, read by the next hook.
+    // The command that changes a setting publishes it, and the next hook reads it.
     assert_eq!(world.run("config set context.mode minimal").code, 0);
     assert!(context(&world, &[name]).unwrap().ends_with("(`consort who`)."));
     assert_eq!(world.run("config set --project context.mode none").code, 0);
@@ -144,14 +144,14 @@ fn dormant_until_asked_to_join() {
     assert_eq!(context(&world, &[]), None);
     silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
     assert_eq!(seen(&world), Value::Null);
-    // The session asks, from inside: the agent's own variables say who it is.
+    // The session itself asks to join: the agent's own variables say which session it is.
     let pid = std::process::id().to_string();
     let inside = [("CLAUDE_CODE_SESSION_ID", "s1"), ("CLAUDE_PID", &pid)];
     let joined = world.ran(world.consort(["agent", "join", "--name", "Raven"]).envs(inside));
     assert_eq!(joined.stdout, "Joined as Raven in shop on main. 0 other agents here.\n");
     silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
     assert_eq!(seen(&world)["status"], "working");
-    // And one that was asked to leave stays away.
+    // A session that was asked to leave stays away.
     assert_eq!(world.ran(world.consort(["agent", "leave"]).envs(inside)).code, 0);
     world.run("config set presence.auto_register true");
     silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
@@ -178,13 +178,13 @@ fn a_hostile_session_cannot_write_outside_or_forge_lines() {
     let mut sessions: Vec<_> = sessions.map(|file| file.file_name().into_string().unwrap()).collect();
     sessions.sort();
     assert_eq!(sessions, ["%2e%2eevil%20%c3%a9", ".consort-directory"]);
-    // The next session reads one line per agent.
+    // The next session is told one line per agent.
     let told = context(&world, &[("CONSORT_NAME", "Raven")]).unwrap();
     assert_eq!(told.lines().filter(|line| line.starts_with("- ")).count(), 1, "{told}");
 }
 
-/// A directory that cannot be made, a store that cannot be written, a disk
-/// without room: hooks say nothing and exit 0, commands explain.
+/// If a directory cannot be made, a store cannot be written or a disk is full,
+/// hooks say nothing and exit 0, and commands explain.
 #[test]
 fn nowhere_to_write_is_silence_for_hooks_and_an_explanation_for_people() {
     let world = world();
@@ -233,15 +233,15 @@ fn nowhere_to_write_is_silence_for_hooks_and_an_explanation_for_people() {
     assert!(std::fs::read_to_string(garbage.join("hook.log")).unwrap().contains("not a database"));
 }
 
-/// A store that may be read and not written: hooks are silent, a look works,
-/// a change is explained.
+/// With a read-only store, hooks are silent, commands that read work, and commands that change
+/// something explain why they cannot.
 #[test]
 fn a_read_only_store_can_still_be_read() {
     let world = world();
     let store = world.path().join("store");
     let join = ["agent", "join", "--pid", "$OTHER", "--kind", "test", "--session", "s", "--name", "Raven"];
     assert_eq!(world.ran(world.consort(join).env("CONSORT_HOME", &store)).code, 0);
-    // For root nothing is read-only, so root becomes nobody here.
+    // For root nothing is read-only, so root runs the commands as the user nobody.
     let is_root = world.ran(world.command("id").arg("-u")).stdout == "0\n";
     let program = world.path().join("consort");
     std::fs::copy(env!("CARGO_BIN_EXE_consort"), &program).unwrap();
@@ -289,7 +289,7 @@ fn a_new_life_begins_with_nothing_of_the_last() {
     let pulse = world.data().join("sessions/s1/state");
     let stale = std::fs::read(&pulse).unwrap();
     silent(&world, "SessionEnd", json!({ "reason": "other" }));
-    // As if the end had been cut short after its entry.
+    // Restores the old state file, as if the session's end had been cut short after its entry.
     std::fs::write(&pulse, stale).unwrap();
     context(&world, &[]);
     let seen = seen(&world);

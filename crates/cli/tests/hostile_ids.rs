@@ -1,8 +1,7 @@
-//! Ids that somebody else made up never lead out of our directory.
+//! Tests that ids which somebody else made up never lead out of our directory.
 //!
-//! Every hook event of every CLI, `join`, MCP and HTTP get hostile ids, in a root
-//! directory of their own and as an ordinary user; afterwards everything outside
-//! of our directory is what it was.
+//! Every hook event of every CLI, `join`, MCP and HTTP get hostile ids, in a chroot
+//! and as an ordinary user; afterwards everything outside of our directory must be as it was.
 
 use std::io::Read as _;
 use std::io::Write as _;
@@ -25,7 +24,7 @@ use serde_json::json;
 
 const OURS: &[&str] = &["/home/user/.local", "/home/user/.config"];
 
-/// What hostile ids are made of.
+/// The pieces that hostile ids are made of.
 const PIECES: &[&str] = &[
     "",
     ".",
@@ -106,14 +105,14 @@ fn consort(arguments: &[&str], input: &str) -> (i32, String) {
     let mut command = Command::new("/bin/consort");
     command.args(arguments).env_clear().env("HOME", "/home/user").env("PATH", "/bin");
     command.current_dir("/home/user/src").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // An argument cannot have a NUL in it: then there is nothing to run.
+    // An argument cannot have a NUL in it: such a command cannot be run.
     let Ok(mut child) = command.spawn() else { return (1, String::new()) };
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// The id in every field that can have one.
+/// Makes a payload with the id in every field that can have one.
 fn payload(id: &str, with_subagent: bool) -> String {
     let mut payload = json!({
         "session_id": id, "sessionId": id, "cwd": "/home/user/src", "tool_use_id": id, "tool_name": "Bash",
@@ -134,7 +133,7 @@ fn hooks(kind: &str, id: &str) {
             let (code, said) = consort(&["hook", kind, event], &payload(id, with_subagent));
             assert_eq!((code, said.as_str()), (0, ""), "{kind} {event} {id:?}");
             if *event == "prompt" {
-                // A message to every agent that is here now.
+                // Sends a message to every agent that is here now.
                 let mail = json!([json!({}), json!({})]);
                 consort(&["hook", "claude", "PostToolUse"], &payload("good", false));
                 mcp("send", &json!({ "to": ["all"], "text": format!("{mail}") }), "good");
@@ -212,7 +211,7 @@ fn hostile_ids_touch_nothing_of_anyone_elses() {
         commands(id);
         check(id);
     }
-    // The same for ids made of several of them; a long run has more.
+    // The same with ids made of several pieces; a long run has more of them.
     let cases = rounds(12, 200) as u32;
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -324,7 +323,7 @@ fn a_home_of_ours_that_was_somebodys_keeps_what_was_there() {
             child.stdin.take().unwrap().write_all(payload("s1", false).as_bytes()).unwrap();
             assert!(child.wait().unwrap().success());
         }
-        // A new store beside what is left of an old one.
+        // The next round makes a new store beside the remains of the old one.
         let _ = std::fs::remove_file(home.join("consort.db"));
         let _ = std::fs::remove_file(home.join("consort.db-wal"));
     }

@@ -1,7 +1,6 @@
-//! A repository that somebody else has filled: links, pipes, devices, long files
-//! and odd names in the places that we read and write. In a root directory of its
-//! own and as an ordinary user, everything outside of it and of ours stays as it
-//! was, and nothing hangs.
+//! Tests a repository that an attacker has filled with links, pipes, devices, long files
+//! and odd names in the places that we read and write. In a chroot and as an ordinary user,
+//! everything outside of the repository and of our directory stays as it was, and nothing hangs.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,7 +18,7 @@ use serde_json::json;
 const REPOSITORY: &str = "/home/user/src";
 const OURS: &[&str] = &["/home/user/.local", "/home/user/.config", REPOSITORY];
 
-/// Where we read or write in a repository.
+/// The paths that we read or write in a repository.
 const PLACES: &[&str] = &[
     ".consort",
     ".consort/knowledge.yjs",
@@ -75,7 +74,7 @@ fn use_everything(pid: &str) {
         &["task", "list", "--spec", "notes/a\nb\u{1b}[2J.md"],
         &["know", "list", "principle"],
         &["explain", "notes/"],
-        // From here on it is an agent that calls.
+        // From here on the caller is an agent.
         &["agent", "join", "--pid", pid, "--session", "s1", "--spec", "spec.md"],
         &["know", "add", "principle", "one", "text", "--set", "knowledge.save=true"],
         &["know", "save"],
@@ -94,7 +93,7 @@ fn use_everything(pid: &str) {
     }
 }
 
-/// Puts something into the place of a file, after whatever was there.
+/// Puts a link, pipe, directory or long file into the place of a file, after moving the old one away.
 fn put(place: &str, what: &str) {
     let path = Path::new(REPOSITORY).join(place);
     let aside = Path::new("/tmp/aside").join(format!("{}", fs::read_dir("/tmp/aside").unwrap().count()));
@@ -148,7 +147,7 @@ fn nothing_outside_of_a_hostile_repository_is_touched() {
             use_everything(&pid);
             assert_eq!(jail::manifest(&ours), before, "{place} -> {what}");
         }
-        // What was there goes on being in nobody's way.
+        // Replaces the last one by a harmless link, so that it does not disturb the next place.
         put(place, "/home/user/nowhere");
     }
 }

@@ -1,7 +1,7 @@
-//! Ways to pass for the person or for another agent, and what comes of each.
+//! Tests of ways to pass for the person or for another agent.
 //!
-//! What weakens nothing (reading, and sending as the person) may work from a
-//! terminal that a program has made; **what weakens protection takes a
+//! Commands that weaken nothing (reading, and sending as the person) may work from a
+//! terminal that a program has made; **commands that weaken protection take a
 //! word typed there**. A program that reads the word and types it is not stopped:
 //! it means harm, and runs as the same user.
 
@@ -13,7 +13,8 @@ use std::time::Duration;
 use consort_testkit::Sealed;
 use consort_testkit::at_terminal;
 
-/// Falcon has reserved `src/`; whatever the seat runs is an agent's doing.
+/// Makes a world in which Falcon has reserved `src/`; commands that the hosting process runs are an
+/// agent's.
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -22,7 +23,7 @@ fn world() -> Sealed {
     world
 }
 
-/// What an agent tries: to speak as the person, and to take protection away.
+/// Commands by which an agent tries to speak as the person, or to take protection away.
 const TRIES: &[&str] = &[
     "holds override src/",
     "send Falcon 'as your user'",
@@ -37,7 +38,7 @@ const TRIES: &[&str] = &[
     "serve --port 0",
 ];
 
-/// Whether the holder heard a person, or anything of what protects it is gone.
+/// Asserts that the holder got no message from a person, and that nothing of its protection is gone.
 fn assert_nothing_came_of_it(world: &Sealed, way: &str) {
     let heard = world.run_as(Some("s1"), &["inbox"]).to_string();
     assert!(!heard.contains("from your user"), "{way}: {heard}");
@@ -47,14 +48,14 @@ fn assert_nothing_came_of_it(world: &Sealed, way: &str) {
     assert_eq!(world.run("config get claims.enforcement").stdout, "block\n", "{way}");
     let explained = world.run_as(Some("s2"), &["explain", "src/a.rs"]).stdout;
     assert!(explained.contains("You may not write it."), "{way}: {explained}");
-    // From a clean environment it is a script's `init --yes`, which installers run:
-    // that adds protection.
+    // From a clean environment, `init --yes` counts as a script's, such as an installer's, and may
+    // work: it adds protection.
     let is_clean = way.contains("environment") || way.contains("tmux");
     assert!(is_clean || !world.home().join(".claude/settings.json").exists(), "{way}");
     assert!(fs::read_dir(world.home().join(".config/consort/tokens")).is_err(), "{way}");
 }
 
-/// Has the agent's process run a script, and waits until all of it is over.
+/// Runs a script in the agent's process, and waits until all of it is over.
 fn as_agent(world: &Sealed, script: &str, environment: &[(&str, &str)]) -> String {
     let mut shell = world.command("bash");
     shell.args(["-c", script]).envs(environment.iter().copied());
@@ -119,7 +120,7 @@ fn an_agent_is_not_the_person_however_it_calls() {
         let script = script.replace("$(DIR)", &dir);
         let environment = [("DIR", dir.as_str()), ("CONSORT", consort), ("CONSORT_SESSION", "s2")];
         if way == "a hook by hand" {
-            // From another process than the session's own.
+            // Runs the hook from another process than the session's own.
             assert!(world.command("bash").args(["-c", &script]).status().unwrap().success());
         } else {
             as_agent(&world, &script, &environment);
@@ -146,7 +147,7 @@ fn an_agent_registers_nothing_above_itself() {
     assert!(!world.run("journal tail -n 50").stdout.contains("(x"), "{}", world.run("journal tail -n 50"));
 }
 
-/// A terminal that a program has made is a terminal. It may speak; it may not take
+/// A program with a terminal that it has made itself may send messages; it may not take
 /// protection away, unless it types the word.
 #[test]
 fn a_made_terminal_may_speak_and_not_weaken() {
@@ -170,7 +171,7 @@ fn a_made_terminal_may_speak_and_not_weaken() {
             "uninit",
         ] {
             let mut shell = world.command("bash");
-            // A clean environment and no agent above: what a program of the user's can always have.
+            // With a clean environment and no agent above, as any program of the user's can have it.
             shell.args(["-c", &try_all(line)]).env("DIR", &dir);
             let _ = shell.output().unwrap();
         }
@@ -181,18 +182,18 @@ fn a_made_terminal_may_speak_and_not_weaken() {
 #[test]
 fn the_person_types_a_word_or_has_a_token() {
     let world = world();
-    // The person types another word.
+    // The person types a wrong word.
     let mut refuses = world.command(world.program());
     refuses.args(["holds", "override", "src/"]);
     at_terminal(&mut refuses, false);
     let output = refuses.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("that was not the word"));
-    // The word.
+    // The person types the right word.
     assert_eq!(world.run("holds override src/ --for 1m").code, 0);
     assert!(world.run_as(Some("s2"), &["explain", "src/a.rs"]).stdout.contains("You may write it."));
 
-    // A token, for what it is for, from a program without a terminal.
+    // A program without a terminal uses a token, which works only for its own verb.
     let token = world.run("token new --for send --days 1");
     fs::write(world.path().join("token"), &token.stdout).unwrap();
     let with = |arguments: &[&str]| {
@@ -228,10 +229,10 @@ fn the_person_types_a_word_or_has_a_token() {
         let said = String::from_utf8_lossy(&refused.stderr);
         assert!(!refused.status.success() && said.contains("consort token new"), "{change}: {said}");
     }
-    // Reading takes nothing.
+    // Reading takes neither a word nor a token.
     let read = world.command("setsid").arg("-w").arg(world.program()).args(["who"]).output().unwrap();
     assert!(String::from_utf8_lossy(&read.stdout).contains("Falcon"));
-    // It is taken back.
+    // The token is revoked.
     let id = token.stdout.split('_').nth(1).unwrap().to_owned();
     assert_ne!(world.run_as(Some("s2"), &["token", "revoke", &id]).code, 0);
     assert_eq!(world.run(&format!("token revoke {id}")).code, 0);
@@ -250,7 +251,7 @@ fn what_loosens_protection_has_to_be_accepted() {
     assert!(world.run("doctor").stdout.contains("config accept"), "{}", world.run("doctor"));
     let explained = world.run_as(Some("s2"), &["explain", "src/a.rs"]).stdout;
     assert!(explained.contains("You may not write it."), "{explained}");
-    // Nor by an agent's own environment.
+    // An agent's own environment does not loosen protection either.
     let mut loose = world.consort(["explain", "src/a.rs"]);
     let loose = world.ran(loose.env("CONSORT_SESSION", "s2").env("CONSORT_CLAIMS_ENFORCEMENT", "off"));
     assert!(loose.stdout.contains("You may not write it."), "{loose}");

@@ -1,4 +1,4 @@
-//! Every text that hooks put before a model, each with what it costs in tokens (o200k).
+//! Tests that the page has every text that hooks put before a model, with its cost in tokens (o200k).
 //! `UPDATE_EXPECT=1` writes the page.
 
 use std::fs;
@@ -11,7 +11,7 @@ use expect_test::expect_file;
 use serde_json::Value;
 use serde_json::json;
 
-/// Texts that no short story brings about, as the room's own test has them.
+/// Texts that no short story produces, as the room's own test has them.
 const RARE: &str = include_str!("../../core/src/claims/rare_texts.txt");
 
 struct Page {
@@ -29,7 +29,7 @@ impl Page {
         self.text.push_str(&counted(what, &told));
     }
 
-    /// What a session is told with its next prompt.
+    /// Returns what a session is told with its next prompt.
     fn prompted(&self, session: &str) -> Option<String> {
         self.world.told(session, "UserPromptSubmit", &json!({ "prompt": "go on" }))
     }
@@ -48,7 +48,7 @@ impl Page {
         )
     }
 
-    /// Why a tool of a session was refused.
+    /// Returns the reason why a session's write is refused.
     fn refused(&self, session: &str, path: &str) -> Option<String> {
         let input = json!({ "file_path": self.world.project().join(path), "content": "x" });
         let call = json!({ "session_id": session, "cwd": self.world.project(), "tool_name": "Write", "tool_input": input });
@@ -57,7 +57,7 @@ impl Page {
     }
 }
 
-/// A text with what it costs; what differs from run to run is put in its place.
+/// Formats a text with its cost; parts that differ from run to run are replaced.
 fn counted(what: &str, told: &str) -> String {
     let told = told.trim_end().replace("$WORLD", "/home/you");
     let told = match told.split_once("may be taken at ") {
@@ -79,8 +79,8 @@ fn world() -> Sealed {
     world.with_falcon_and_raven()
 }
 
-/// A change in the same instant as another's could be either's, and files are dated by a clock
-/// that lags some milliseconds behind.
+/// Sleeps, because two changes in the same instant cannot be told apart, and the clock that dates files
+/// lags some milliseconds behind.
 fn a_moment_later() {
     std::thread::sleep(Duration::from_millis(60));
 }
@@ -119,7 +119,7 @@ fn presence(page: &mut Page) {
     page.world.hear_who_came("s2");
 }
 
-/// Names that were made up differ from run to run.
+/// Replaces generated names, which differ from run to run.
 fn named(told: &str) -> String {
     let word = |word: &str| match word {
         word if word.starts_with(|c: char| c.is_uppercase())
@@ -163,7 +163,7 @@ fn messages(page: &mut Page) {
     page.add("messages that are cut, and more than fit (text shortened here)", told);
 }
 
-/// Without most of the lines that others wrote.
+/// Shortens the long lines that others wrote.
 fn shortened(told: &str) -> String {
     let line = |line: &str| if line.len() > 200 { format!("{}…", &line[..40]) } else { line.to_owned() };
     told.lines().map(line).collect::<Vec<_>>().join("\n")
@@ -288,7 +288,7 @@ fn knowledge(page: &mut Page) {
     page.add("what it was shown may no longer hold", told);
 }
 
-/// Falcon in the repository, Raven in another worktree of it.
+/// Tells the texts of agents in two worktrees of a repository.
 fn overlap() -> String {
     let world = world();
     world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
@@ -313,7 +313,7 @@ fn overlap() -> String {
     page.text
 }
 
-/// What the sources tell models is on the page.
+/// Checks that every text for models in the sources is on the page.
 fn is_complete(page: &str) {
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src");
     let mut literals = Vec::new();
@@ -326,7 +326,7 @@ fn is_complete(page: &str) {
     }
     assert!(literals.len() > 15, "{literals:#?}");
     for literal in literals {
-        // The first words that are not a value's.
+        // Takes the first words that are not part of a placeholder.
         let words = literal.split(['"', '\\']).next().unwrap_or_default();
         let fixed = words.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
         let Some(fixed) = fixed.map(str::trim).find(|part| part.len() > 3) else { continue };

@@ -1,4 +1,4 @@
-//! The journal, read as it grows.
+//! Tests of the journal, read as it grows.
 
 use std::fs;
 use std::io::BufRead as _;
@@ -22,7 +22,7 @@ fn join(world: &Sealed, name: &str) {
     assert_eq!(ran.code, 0, "{ran}");
 }
 
-/// A follower and the lines it prints, with when they came.
+/// A running `journal tail --follow`, and the lines it prints with their times.
 struct Follower {
     child: Child,
     lines: mpsc::Receiver<(Instant, String)>,
@@ -45,7 +45,7 @@ impl Follower {
             }
         });
         let follower = Self { child, lines };
-        // Once its pipe is there, nothing is missed.
+        // Once the follower's pipe exists, it misses nothing.
         while listeners() == before {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -120,8 +120,8 @@ fn a_follower_sees_an_entry_as_it_is_recorded() {
         let ended = Instant::now();
         let (at, entry) = follower.next();
         assert_eq!(entry["changes"][0]["change"]["joined"]["name"], name);
-        // Before the recording process was even seen to end, or soon after;
-        // the safety look alone would take up to two seconds.
+        // The entry is printed before the recording process has ended, or soon after;
+        // the regular look alone would take up to two seconds.
         assert!(at < ended + Duration::from_millis(500), "{name} was seen late");
         elsewhere.next();
     }
@@ -137,7 +137,7 @@ fn a_follower_survives_its_store_being_replaced() {
     let (_, first) = follower.next();
     assert_eq!(first["seq"], 1);
     assert_eq!(first["changes"][1]["change"]["joined"]["name"], "New");
-    // And it is notified again.
+    // The follower is notified of later entries too.
     join(&world, "Newer");
     let (_, second) = follower.next();
     assert_eq!(second["changes"][0]["change"]["joined"]["name"], "Newer");

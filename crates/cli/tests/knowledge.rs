@@ -1,4 +1,4 @@
-//! What is learned: recorded, asked for, told, shared through git.
+//! Tests of knowledge: recorded, asked for, told to sessions, shared through git.
 
 mod files;
 mod forms;
@@ -31,7 +31,7 @@ fn ask(world: &Sealed, expression: &str) -> String {
     ran.stdout.trim_end().to_owned()
 }
 
-/// What is asked, without quotation marks.
+/// Returns the answer of a query, without quotation marks.
 fn bare(world: &Sealed, expression: &str) -> String {
     ask(world, expression).replace('"', "")
 }
@@ -126,7 +126,7 @@ fn a_batch_is_all_or_nothing_and_once_if_asked() {
         "Entry #2: updated principle a\n"
     );
     assert_eq!(bare(&world, "(@ (get-principle \"a\") :tags)"), "(x y)");
-    // Yours alone is another shelf.
+    // The person's own knowledge is kept apart from the project's.
     world.run_as(None, &["know", "add", "principle", "mine", "everywhere", "--global"]);
     assert_eq!(bare(&world, "(map :name (get-principles))"), "(a)");
     assert_eq!(
@@ -152,7 +152,7 @@ fn nothing_is_lost_with_eight_who_write_at_once() {
         }
     });
     assert_eq!(ask(&world, "(length (get-principles))"), "800");
-    // The index is never the truth.
+    // A damaged index is made again from the journal.
     for damage in [b"".as_slice(), b"no database at all"] {
         fs::remove_file(world.data().join("knowledge-13.db-wal")).ok();
         fs::write(world.data().join("knowledge-13.db"), damage).unwrap();
@@ -180,19 +180,19 @@ fn the_past_can_be_asked() {
         "{history}"
     );
     assert!(world.run_as(None, &["know", "as-of", "never", "1"]).stdout.contains("is no moment"));
-    // What history tells can be asked for.
+    // A time that `history` returns can be used in `as-of`.
     let first = ask(&world, "(@ (first (history \"a\")) :at)");
     assert_eq!(then(first.trim_matches('"')), "\"first words\"\n");
-    // A day is meant to its end.
+    // A date means the end of that day.
     assert!(then(&first.trim_matches('"')[..10]).contains("words"));
-    // A link is one line of it.
+    // A link is one line of the history.
     act(&world, Some("s1"), &json!([["link-entities", { "from": "a", "to": "elsewhere", "type": "uses" }]]));
     let links = bare(&world, "(filter (lambda (h) (equal? (@ h :field) \"link\")) (history \"a\"))");
     assert!(links.contains("a uses elsewhere"), "{links}");
     assert!(!bare(&world, "(history \"a\")").contains("from-id"));
 }
 
-/// A store that was put back to what it was has an index that knows too much.
+/// The index is ahead of a store that was restored from a backup.
 #[test]
 fn an_index_that_is_ahead_is_made_anew() {
     let world = world();
@@ -206,7 +206,7 @@ fn an_index_that_is_ahead_is_made_anew() {
         fs::write(file, kept).unwrap();
     }
     assert_eq!(ask(&world, "(map :name (get-principles))"), "(\"before\")");
-    // Also where as much was said since, and something else.
+    // Also if the restored store has since got as many entries, with other content.
     record("instead");
     assert_eq!(ask(&world, "(map :name (get-principles))"), "(\"before\" \"instead\")");
 }
@@ -221,7 +221,7 @@ fn a_session_that_starts_is_told_what_was_learned() {
     world.run_as(None, &["config", "set", "knowledge.digest_tokens", "0"]);
     let told = world.told("s10", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(!told.contains("contagious"), "{told}");
-    // However much there is, it stays short.
+    // The text stays short, however much is known.
     world.run_as(None, &["config", "set", "knowledge.digest_tokens", "400"]);
     let many: Vec<Value> = (0..50)
         .map(|n| json!(["record-principle", { "name": format!("p{n}"), "description": "x".repeat(300) }]))
@@ -231,8 +231,8 @@ fn a_session_that_starts_is_told_what_was_learned() {
     assert!(told.contains(" more)") && told.len() < 3_000, "{} {told}", told.len());
 }
 
-/// Writers that are killed at any moment leave whole batches or none, and what was
-/// acknowledged is there.
+/// Writers that are killed at any moment leave whole batches or none, and acknowledged batches
+/// are there.
 #[test]
 fn writers_may_be_killed_at_any_moment() {
     let world = world();
@@ -274,7 +274,7 @@ fn writers_may_be_killed_at_any_moment() {
     assert_eq!(world.run("journal verify").code, 0);
 }
 
-/// Whatever an agent has recorded, no terminal obeys it.
+/// Recorded text reaches no terminal with control characters.
 #[test]
 fn what_was_recorded_moves_no_cursor() {
     let world = world();
@@ -300,7 +300,7 @@ fn what_was_recorded_moves_no_cursor() {
     assert!(told.contains("evil") && !told.contains('\u{1b}'), "{told:?}");
 }
 
-/// What is copied out of a record is paid for, as often as it is.
+/// Every copy of a record's text counts against a query's limits.
 #[test]
 fn a_long_text_cannot_be_multiplied_without_end() {
     let world = world();

@@ -1,4 +1,4 @@
-//! What happens while the write lock is held, and what must not.
+//! Tests of what may and may not happen while the write lock is held.
 
 use std::fs;
 use std::io::Read as _;
@@ -8,7 +8,7 @@ use std::process::Stdio;
 use consort_testkit::Sealed;
 use serde_json::json;
 
-/// Puts a `git` first on the path that notes whether anyone holds the write lock
+/// Returns a path whose first `git` notes whether anyone holds the write lock
 /// while it runs.
 fn with_watching_git(world: &Sealed) -> String {
     let bin = world.path().join("bin");
@@ -40,7 +40,7 @@ fn git_never_runs_under_the_write_lock() {
         &["who"],
     ] {
         let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
-        // Falcon is in another directory: this repository was never seen.
+        // Falcon joined before `git init`: the repository was never seen.
         let world = world.with_falcon_and_raven();
         world.git_init();
         fs::write(world.project().join("spec.md"), "## TASK-01: one\n").unwrap();
@@ -59,7 +59,7 @@ fn git_never_runs_under_the_write_lock() {
     }
 }
 
-/// A repository that `git` could not tell anything of keeps its identity open.
+/// If `git` does not answer in time, the repository's identity is not settled.
 #[test]
 fn a_git_that_does_not_answer_settles_nothing() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -77,7 +77,7 @@ fn a_git_that_does_not_answer_settles_nothing() {
     assert!(who["items"][0]["project"]["id"].as_str().unwrap().starts_with("commit:"), "{who}");
 }
 
-/// Exit code 5 says that nothing was sent: trying again sends it once.
+/// Exit code 5 says that nothing was sent: another try sends the message once.
 #[test]
 fn a_send_that_reports_a_busy_store_has_sent_nothing() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));

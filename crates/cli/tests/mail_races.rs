@@ -1,4 +1,4 @@
-//! Mail under fire: many real processes, some killed at any moment.
+//! Tests of mail between many real processes, some killed at any moment.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use consort_testkit::rounds;
 use serde_json::Value;
 use serde_json::json;
 
-/// What a process printed, and whether it lived to its end.
+/// Runs a process, and kills it after a delay if asked to; returns its output and whether it succeeded.
 fn ran_until(
     world: &Sealed,
     command: &Command,
@@ -37,15 +37,15 @@ fn ran_until(
     (said, child.wait() == 0)
 }
 
-/// One in `n` is killed, at any moment of its life.
+/// Decides whether and when to kill a process: one in `n`, at any moment of its life.
 fn fate(n: u64) -> Option<Duration> {
     (chance(n) == 0).then(|| Duration::from_micros(chance(9_000)))
 }
 
-/// Texts that were shown, and whether as something shown before.
+/// The texts that were shown, and whether each was marked as shown again.
 type Sightings = Mutex<Vec<(String, bool)>>;
 
-/// What a hook put before its session.
+/// Notes the messages in a hook's output.
 fn note_context(said: &str, seen: &Sightings) {
     let Ok(answer) = serde_json::from_str::<Value>(said) else { return };
     let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned();
@@ -53,14 +53,14 @@ fn note_context(said: &str, seen: &Sightings) {
     for line in text.lines() {
         match line.strip_prefix("> ") {
             Some(text) => seen.lock().unwrap().push((text.to_owned(), again)),
-            // Who it is from may come between the heading and the text.
+            // A line about the sender may come between the heading and the text.
             None if line.starts_with("Message #") => again = line.contains("shown again"),
             None => {}
         }
     }
 }
 
-/// What `inbox --json` printed.
+/// Notes the messages in the output of `inbox --json`.
 fn note_letters(said: &str, seen: &Sightings) {
     let said: Value = serde_json::from_str(said).unwrap_or_default();
     let letters = said["items"].as_array().cloned().unwrap_or_default();
@@ -112,7 +112,7 @@ fn every_message_is_found_once_with_senders_and_readers_killed() {
                 })
             })
             .collect();
-        // The session at work: its tools' hooks, and now and then a look of its own.
+        // The session works: its hooks run, and beside them `inbox --wait`.
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 let event = if chance(2) == 0 { "PreToolUse" } else { "Stop" };
@@ -134,7 +134,7 @@ fn every_message_is_found_once_with_senders_and_readers_killed() {
         }
         is_over.store(true, Ordering::Relaxed);
     });
-    // What is left, in peace.
+    // Reads the remaining messages, with no process killed.
     for _ in 0..SENDERS * each {
         let before = seen.lock().unwrap().len();
         note_context(&ran_until(&world, &hook("PostToolUse"), None, &call).0, &seen);
@@ -156,11 +156,11 @@ fn every_message_is_found_once_with_senders_and_readers_killed() {
     let doubled: Vec<_> = times.iter().filter(|(_, (first, _))| *first > 1).collect();
     assert!(doubled.is_empty(), "shown twice without a word: {doubled:?}");
     assert!(times.keys().all(|text| tried.contains(text)), "something nobody sent");
-    // It would prove nothing if nobody had been killed in time.
+    // The test proves nothing unless enough processes were killed in time.
     let killed = killed.into_inner();
     assert!(acknowledged.len() < tried.len() && killed > 10, "{} {killed}", acknowledged.len());
 
-    // Every letter is read once, the tables say what the journal says.
+    // No letter is left, and the tables are what the journal says.
     let verify: Value = serde_json::from_str(&world.run("journal verify --json").stdout).unwrap();
     for check in ["missing", "differences", "integrity", "unknown"] {
         assert_eq!(verify["journal"][check], json!([]), "{check}");
@@ -172,7 +172,7 @@ fn every_message_is_found_once_with_senders_and_readers_killed() {
 }
 
 /// Two agents write to each other while both are being renamed: every message
-/// arrives at the session that was meant.
+/// reaches the session that it was meant for.
 #[test]
 fn mail_follows_a_session_through_its_names() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -197,7 +197,7 @@ fn mail_follows_a_session_through_its_names() {
                     let mut name =
                         agents.filter(|agent| agent["you"] == json!(false)).map(|agent| &agent["name"]);
                     let to = name.next_back().unwrap().as_str().unwrap();
-                    // It may be called otherwise by now: then it is refused.
+                    // If the other agent was renamed meanwhile, the message is refused.
                     let text = format!("{session} to {other}");
                     if as_session(&session, &["send", to, &text]).code == 0 {
                         sent[me].fetch_add(1, Ordering::Relaxed);
@@ -217,7 +217,7 @@ fn mail_follows_a_session_through_its_names() {
     assert!(sent.iter().all(|sent| sent.load(Ordering::Relaxed) > 0), "{sent:?}");
 }
 
-/// A broadcast reaches those who are there, and no one else, while others come
+/// A broadcast reaches the agents that are present, and no others, while others come
 /// and go.
 #[test]
 fn a_broadcast_reaches_who_is_there() {

@@ -1,4 +1,4 @@
-//! `consort mcp`, as a client on the other end of its pipes sees it.
+//! Tests of `consort mcp`, as a client on the other end of its pipes sees it.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -109,7 +109,7 @@ fn mail_is_announced_and_can_be_read_as_a_resource() {
     raven.call("inbox", json!({}));
     assert!(raven.ask("resources/read", json!({ "uri": uri }))["error"].is_object());
 
-    // Nobody else's, and no more than what was asked for.
+    // An agent cannot read another's messages, and is sent only notifications that it asked for.
     let mut falcon = Client::start(&world, Some("s1"));
     falcon.call("who", json!({}));
     world.run_as(Some("s2"), &["send", "Falcon", "for you"]);
@@ -117,14 +117,14 @@ fn mail_is_announced_and_can_be_read_as_a_resource() {
     assert!(falcon.ask("resources/read", json!({ "uri": "consort://message/4" }))["error"].is_object());
 }
 
-/// A process that cannot see a session's process counts on the last renewal.
+/// The MCP server renews its session's sign of life, on which a process in another namespace relies.
 #[test]
 fn its_server_says_that_a_session_lives() {
     let world = world();
     let mut raven = Client::start(&world, Some("s2"));
     raven.call("who", json!({}));
     for session in ["s1", "s2"] {
-        // What it says of its time, eleven minutes ago.
+        // Moves the session's last sign of life eleven minutes back.
         let state = world.data().join(format!("sessions/{session}/state"));
         let text = std::fs::read_to_string(&state).unwrap();
         let (before, at) = text.split_once("\"at\":").unwrap();
@@ -138,7 +138,7 @@ fn its_server_says_that_a_session_lives() {
     }
     world.run("send Raven hello");
     raven.hear("notifications/resources/list_changed");
-    // From a process namespace of its own nobody of this one is to be seen.
+    // A process in a namespace of its own cannot see the processes of this one.
     let mut who = world.command("unshare");
     who.args(["--map-root-user", "--pid", "--fork", "--mount-proc"])
         .arg(world.program())
@@ -149,8 +149,8 @@ fn its_server_says_that_a_session_lives() {
     assert_eq!(names, [&json!("Raven")]);
 }
 
-/// What was handed over with an answer is read once the client calls again: until
-/// then it may not have had it.
+/// Letters in an answer count as read once the client calls again: until
+/// then they may not have reached it.
 #[test]
 fn mail_is_read_when_the_answer_has_come() {
     let world = world();
@@ -164,14 +164,14 @@ fn mail_is_read_when_the_answer_has_come() {
     assert!(raven.call("inbox", json!({})).0.contains("> hello"));
     assert!(state().contains("delivered"), "{}", state());
     drop(raven);
-    // Nobody knows whether it was seen: it is shown again, and says so.
+    // The first answer may not have been seen, so the letter is shown again.
     let mut raven = Client::start(&world, Some("s2"));
     assert!(raven.call("inbox", json!({})).0.contains("> hello"));
     assert_eq!(raven.call("inbox", json!({})).0, "No new messages.");
     assert!(state().contains("read"), "{}", state());
 }
 
-/// Which session of one process calls is told by what comes with the call.
+/// A thread id tells sessions of one process apart; it gives no access to another process's session.
 #[test]
 fn a_thread_is_a_session_of_its_own_process_only() {
     let world = world();
@@ -180,7 +180,7 @@ fn a_thread_is_a_session_of_its_own_process_only() {
         let call = json!({ "name": "who", "arguments": {}, "_meta": { "threadId": thread } });
         probe.ask("tools/call", call)["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     };
-    // Raven's session is Raven's. The name of the newcomer may well end in Raven's.
+    // The client does not become Raven by Raven's session id. Its generated name may end in "Raven".
     let first = who("s2");
     let you = first.lines().find(|line| line.contains(" (you), probe")).unwrap_or_default();
     assert!(!you.is_empty() && !you.starts_with("Raven "), "{first}");
@@ -210,7 +210,7 @@ fn what_is_learned_is_recorded_and_asked_for() {
         json!({ "expr": "(define sure (filter (lambda (p) (> (@ p :confidence) 0.8)) (get-principles)))" }),
     );
     assert!(!told.contains("error"), "{told}");
-    // What was defined stays, and what others record meanwhile is seen.
+    // Definitions stay, and a query sees what others record meanwhile.
     assert_eq!(raven.call("query", json!({ "expr": "(map :name sure)" })).0, "(\"sync\")");
     falcon.call("act", json!({ "actions": [["record-principle", { "name": "new", "description": "d" }]] }));
     assert_eq!(raven.call("query", json!({ "expr": "(length (get-principles))" })).0, "2");
@@ -219,8 +219,8 @@ fn what_is_learned_is_recorded_and_asked_for() {
     assert_eq!(world.run("journal verify").code, 0);
 }
 
-/// Eight servers at once, a hundred records each: ours keep all of them. What the
-/// official memory server keeps of as many is printed beside it.
+/// Eight servers at once with a hundred records each keep all of them. The number that the
+/// official memory server keeps is printed for comparison.
 #[test]
 fn eight_servers_keep_eight_hundred_records() {
     let world = world();
@@ -273,7 +273,7 @@ fn an_agent_without_hooks_joins_with_its_first_call() {
     let (who, _) = probe.call("who", json!({}));
     assert!(who.contains("(you), probe"), "{who}");
     assert!(world.run("who").stdout.contains("probe"));
-    // It is heard of with every call, though no hook tells of it.
+    // Every call updates the agent's last activity, though it has no hooks.
     let last_active = || {
         let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
         let agents = who["items"].as_array().unwrap();
@@ -328,7 +328,7 @@ fn a_query_that_was_cancelled_ends_and_the_next_is_answered() {
         "query",
         json!({ "expr": "(define loop (lambda (n) (loop (string-length (number->string n)))))" }),
     );
-    // It would take seconds; the one behind it waits its turn.
+    // The first query would take seconds, and the next one waits for it.
     let params = json!({ "name": "query", "arguments": { "expr": "(let loop () (loop))" } });
     let begun = std::time::Instant::now();
     let id = client.send("tools/call", params);
@@ -389,7 +389,7 @@ fn a_question_is_about_the_project_that_it_names() {
     assert!(refused.code != 0 && refused.stderr.contains("elsewhere"), "{refused}");
 }
 
-/// An agent that opens another hears of it, answers its questions, and nothing else.
+/// An agent that opens another is told of it and answers its questions, and nothing else.
 #[test]
 fn an_agent_is_a_parent() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_HOOKS", "1")]);
@@ -422,7 +422,7 @@ fn an_agent_is_a_parent() {
     let (screen, _) = raven.call("screen", json!({ "agent": "Wren", "wait": 20 }));
     assert!(screen.starts_with("Wren is finished:"), "{screen}");
 
-    // A permission is the person's, and so is what others opened.
+    // A permission is for the person to give, and an agent that others opened is not Raven's to close.
     let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
     world.tmux(&["send-keys", "-t", &pane, "-l", "ask for permission"]);
     world.tmux(&["send-keys", "-t", &pane, "Enter"]);
@@ -435,10 +435,10 @@ fn an_agent_is_a_parent() {
     assert!(!world.cli.noted().contains(&"answered: Yes".to_owned()));
     assert_eq!(world.run(&["open", "claude", "--name", "Heron"]).code, 0);
     assert!(raven.call("close", json!({ "agent": "Heron" })).1);
-    // What others opened is none of its own.
+    // An agent that others opened is not listed.
     let (watched, _) = raven.call("watch", json!({}));
     assert_eq!(watched, "Wren is permission: \"Do you want to proceed?\"");
-    // Who waits for a change hears of it when it comes.
+    // A `watch` that waits for a change answers when the change comes.
     let number = raven.send("tools/call", json!({ "name": "watch", "arguments": { "wait": 50 } }));
     world.tmux(&["send-keys", "-t", &pane, "Enter"]);
     let told = raven.message(|message| message["id"] == json!(number));

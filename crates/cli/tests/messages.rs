@@ -1,4 +1,4 @@
-//! Messages at the command line.
+//! Tests of messages at the command line.
 
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -12,7 +12,7 @@ use expect_test::Expect;
 use expect_test::expect;
 use serde_json::json;
 
-/// Falcon and Raven are here; we are the person.
+/// Makes a world with Falcon and Raven; the test itself is the person.
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -23,8 +23,8 @@ fn check(ran: &Ran, expected: &Expect) {
     expected.assert_eq(&ran.to_string());
 }
 
-/// A name with a space is shown in quotes, and understood as it is shown and as it is; one that two
-/// projects have is not used.
+/// A project's name with a space is shown in quotes, and understood with and without them; a name that
+/// two projects have is not shown.
 #[test]
 fn projects_are_called_as_they_are_shown() {
     let world = world();
@@ -55,7 +55,7 @@ fn projects_are_called_as_they_are_shown() {
     }
 }
 
-/// Who got a message and has left is not who has its name in another project.
+/// A reply to one's own message does not reach another agent with the name of a recipient that has left.
 #[test]
 fn a_reply_to_ones_own_reaches_no_namesake() {
     let world = world();
@@ -78,7 +78,7 @@ fn a_reply_to_ones_own_reaches_no_namesake() {
     );
 }
 
-/// What is counted in another project bears its name, for those who read and for those who answer.
+/// A message's number has the project's name in another project, for readers and in replies.
 #[test]
 fn numbers_of_two_projects_are_told_apart() {
     let world = world();
@@ -87,7 +87,7 @@ fn numbers_of_two_projects_are_told_apart() {
     let blog = world.project().join("../blog");
     let in_blog = |line: &str| world.ran(world.consort(line.split_whitespace()).current_dir(&blog));
     assert_eq!(in_blog("agent join --pid $OTHER --kind claude --session s3 --name Heron").code, 0);
-    // The person's own notes count where they are written, and what they answer where that is.
+    // The person's own notes are numbered in the project in which they are written.
     assert!(world.run_as(None, &["send", "@me", "a note"]).stdout.contains("#1"));
     assert!(world.run_as(None, &["send", "Falcon", "-t", "question", "Which?"]).stdout.contains("#2"));
     assert!(world.run_as(Some("s3"), &["send", "@me", "-t", "question", "Deploy?"]).stdout.contains("#1"));
@@ -113,7 +113,7 @@ fn numbers_of_two_projects_are_told_apart() {
     );
     let heard = world.ran(world.consort(["inbox"]).env("CONSORT_SESSION", "s3").current_dir(&blog));
     assert!(heard.stdout.contains("Message #3 info, from your user, in reply to #1, now"), "{heard}");
-    // More to say to one's own question goes to whom it went.
+    // A reply to one's own question goes to its recipient.
     check(
         &world.run_as(None, &["reply", "2", "the second one"]),
         &expect![[r#"
@@ -370,7 +370,7 @@ fn refusals_are_facts_with_a_next_step() {
         [exit 1]
     "#]],
     );
-    // Nothing of it was recorded.
+    // The refused messages were not recorded.
     assert_eq!(world.run("status --json").stdout.matches("\"entries\":3").count(), 1);
 }
 
@@ -395,7 +395,7 @@ fn an_agent_session_that_has_not_joined_is_not_the_person() {
     );
 }
 
-/// Set free of its session, a command is nobody's: neither the session's nor the
+/// A command that was detached from its session is nobody's: neither the session's nor the
 /// person's.
 #[test]
 fn an_orphan_is_nobody() {

@@ -1,5 +1,5 @@
-//! What people and models who are new here stumble over: each text says what is meant
-//! and what to do next.
+//! Tests of texts that people and models who are new here stumble over: each says what is
+//! meant and what to do next.
 
 use consort_testkit::Sealed;
 use expect_test::Expect;
@@ -19,7 +19,7 @@ fn check(world: &Sealed, session: Option<&str>, words: &[&str], expected: &Expec
     expected.assert_eq(&world.run_as(session, words).to_string());
 }
 
-/// A message, a reservation, a claim of a task and an entry are numbered each by itself.
+/// Messages, reservations, claims of tasks and entries are numbered separately.
 #[test]
 fn a_number_says_what_it_counts() {
     let world = world();
@@ -197,7 +197,7 @@ fn hints_name_what_can_be_typed() {
     );
 }
 
-/// What is outside the project is guarded as well, and it is said whom that concerns.
+/// A reservation outside the project is guarded as well, and says that it concerns all projects.
 #[test]
 fn a_path_outside_the_project_is_kept_from_everyone() {
     let world = world();
@@ -229,7 +229,7 @@ fn a_wait_that_is_over_is_told_to_programs() {
     assert!(ran.code == 7 && ran.stderr.contains("Error: `src/` is held by Falcon"), "{ran}");
 }
 
-/// A caller that may not disconnect anything is told that first, and nobody reads diffs unasked.
+/// A caller that may not disconnect anything is told that first, and diffs are shown only on request.
 #[test]
 fn uninit_is_short() {
     let world = world();
@@ -280,7 +280,7 @@ fn up_and_init_offer_the_same() {
     };
     let by_init = offered(&["init", "--agent", "claude"]);
     assert!(by_init.contains("MCP server, primer"), "{by_init}");
-    // In this terminal: a session of its own would outlive the test.
+    // `--here` keeps it in this terminal: a session of its own would outlive the test.
     assert_eq!(offered(&["up", "--here"]), by_init);
 }
 
@@ -318,7 +318,7 @@ fn one_thing_that_is_wrong_has_no_number() {
     assert!(!ran.stderr.contains("action"), "{ran}");
 }
 
-/// A word is asked for where protection is weakened, and not where it is given back.
+/// A word has to be typed to weaken protection, but not to restore it.
 #[test]
 fn what_protects_more_takes_no_word() {
     let world = world();
@@ -335,7 +335,7 @@ fn what_protects_more_takes_no_word() {
     assert_eq!(world.run("config get claims.enforcement").stdout, "block\n");
 }
 
-/// No hook tells what an agent does that was joined by hand: its commands do.
+/// An agent that was joined by hand has no hooks; its commands show that it is active.
 #[test]
 fn an_agent_without_hooks_is_active_when_it_runs_a_command() {
     let world = world();

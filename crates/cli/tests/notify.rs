@@ -1,4 +1,4 @@
-//! What the person is notified of: once, by the person's own program, and not at night.
+//! Tests of the person's notifications: once each, by the person's own program, and not at night.
 
 use std::fs;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use consort_testkit::PaneWorld;
 use consort_testkit::Sealed;
 use serde_json::json;
 
-/// A world whose notifications are lines of a file.
+/// Makes a world whose notifications are written to a file.
 fn world(more: &str) -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -25,7 +25,7 @@ fn configure(world: &Sealed, more: &str) {
     fs::write(directory.join("config.toml"), format!("[notify]\ncommand = \"{command}\"\n{more}")).unwrap();
 }
 
-/// What was told once so many times something was, or all after a while.
+/// Waits for `count` notifications, or for a while, and returns all of them.
 fn told(world: &Sealed, count: usize) -> Vec<String> {
     let since = Instant::now();
     loop {
@@ -39,7 +39,7 @@ fn told(world: &Sealed, count: usize) -> Vec<String> {
     }
 }
 
-/// Runs something while the person follows what waits, twice at once.
+/// Runs `act` while two `waiting --follow` of the person's run.
 fn followed(world: &Sealed, act: impl FnOnce()) {
     let follow = || {
         let mut command = world.consort(["waiting", "--follow"]);
@@ -88,7 +88,7 @@ fn a_repository_names_no_program() {
     assert!(ran.stderr.contains("notify.command") && ran.stderr.contains("notify.quiet"), "{ran}");
 }
 
-/// What came while nobody looked is told as one.
+/// Messages that came while nobody looked make one notification.
 #[test]
 fn several_are_told_as_one() {
     let world = world("");
@@ -106,7 +106,7 @@ fn several_are_told_as_one() {
     });
 }
 
-/// A question that nobody has answered for a while is told by the hook that holds it, without
+/// The hook that holds a question notifies of it after a while without an answer, and hides
 /// what looks like a secret.
 #[test]
 fn a_question_is_told_where_nobody_looks() {
@@ -126,7 +126,7 @@ fn a_question_is_told_where_nobody_looks() {
     held.join().unwrap();
 }
 
-/// `waiting --follow` on a terminal rings it and names what it is, in the sequences of both kinds.
+/// `waiting --follow` rings its terminal and names the reason, by both kinds of escape sequences.
 #[test]
 fn the_terminal_is_rung() {
     let world = world("");
@@ -153,7 +153,7 @@ fn the_terminal_is_rung() {
     assert!(!seen.contains("\u{1b}]0;evil"), "{seen:?}");
 }
 
-/// What becomes of an agent in a pane: each once, by the person's own program and on the desktop.
+/// Each change of an agent in a pane is notified once, by the person's own program and on the desktop.
 #[test]
 fn what_becomes_of_a_pane_is_told_once() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);

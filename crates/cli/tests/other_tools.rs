@@ -1,4 +1,4 @@
-//! What hooks make of tools that are not a CLI's own, and of what the shell reads.
+//! Tests of hooks for tools that are not a CLI's own, and for files that the shell reads.
 
 use std::fs;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Work in different worktrees that meets: who hears of it, and when.
+//! Tests of work in different worktrees that overlaps: the agents that are told, and when.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use consort_testkit::Sealed;
 use expect_test::expect;
 use serde_json::json;
 
-/// Falcon in the repository, Raven in another worktree of it.
+/// Makes a world with Falcon in the repository and Raven in another worktree.
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -25,7 +25,7 @@ fn world() -> Sealed {
     world
 }
 
-/// A session writes a file of a worktree; what it is told then.
+/// Has a session write a file of a worktree; returns what the session is told.
 fn edit(world: &Sealed, session: &str, worktree: &Path, file: &str, text: &str) -> Option<String> {
     fs::write(worktree.join(file), text).unwrap();
     let call = json!({ "cwd": worktree, "tool_name": "Edit",
@@ -45,12 +45,12 @@ fn both_are_told_once_when_the_second_edits_the_same() {
     let told = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
     assert!(told.contains("Raven on side works in another worktree of this repository."), "{told}");
     assert!(told.contains("You both have edited: a.rs."), "{told}");
-    // Once, whichever of them goes on, and also by `overlaps`.
+    // It is told once, whichever agent goes on; `radar merges` lists it.
     assert_eq!(edit(&world, "s2", &side, "a.rs", "Raven's again\n"), None);
     assert_eq!(edit(&world, "s1", &main, "a.rs", "Falcon's again\n"), None);
     assert!(world.run("radar merges").stdout.contains("a.rs  both have edited it"));
     assert_eq!(world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })), None);
 
-    // The same change in both is none.
+    // The same change in both worktrees is not an overlap.
     assert_eq!(edit(&world, "s1", &main, "b.rs", "Raven's\n"), None);
 }

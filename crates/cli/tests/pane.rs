@@ -1,4 +1,4 @@
-//! The command `consort pane`.
+//! Tests of the command `consort pane`.
 
 use std::fs;
 

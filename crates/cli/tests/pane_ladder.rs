@@ -1,5 +1,5 @@
-//! An agent that stands still, with the real clock: minutes that only long runs have. The steps
-//! and their times are tested in core.
+//! Tests of an agent that stalls, with the real clock: they take minutes, and only long runs have
+//! them. The steps and their times are tested in core.
 
 use std::process::Child;
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use consort_testkit::PaneWorld;
 use serde_json::Value;
 use serde_json::json;
 
-/// `consort pane watch` with these settings; it ends with its owner.
+/// A running `consort pane watch`; it ends when dropped.
 struct Watch(Child);
 
 impl Watch {
@@ -31,7 +31,7 @@ fn waiting(world: &PaneWorld) -> Vec<Value> {
     listed["items"].as_array().unwrap().clone()
 }
 
-/// Looks every few seconds, for as many minutes.
+/// Calls `look` every few seconds for some minutes, until it returns something.
 fn within_minutes<T>(minutes: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let since = std::time::Instant::now();
     while since.elapsed().as_secs() < minutes * 60 {
@@ -43,7 +43,7 @@ fn within_minutes<T>(minutes: u64, mut look: impl FnMut() -> Option<T>) -> Optio
     None
 }
 
-/// It is nudged once, diagnosed, and then left to the person; what it does later counts.
+/// A stalled agent is nudged once, diagnosed, and then left to the person; it may still finish later.
 #[test]
 fn a_stalled_agent_is_nudged_and_then_left_to_the_person() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_HANG", "1")]);
@@ -65,7 +65,7 @@ fn a_stalled_agent_is_nudged_and_then_left_to_the_person() {
     assert!(within_minutes(1, || waiting(&world).is_empty().then_some(())).is_some());
 }
 
-/// What its composer suggests is typed where the person allows it, and only then.
+/// The suggestion in an agent's composer is accepted if the person allows it.
 #[test]
 fn a_suggestion_is_accepted() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
@@ -90,7 +90,7 @@ fn an_agent_goes_on_when_its_limit_has_ended() {
     assert_eq!(world.cli.noted(), ["submitted: reach the limit".to_owned(), said]);
 }
 
-/// Several at one limit go on one after the other.
+/// Several agents at one limit go on one after the other.
 #[test]
 fn agents_go_on_one_after_the_other_when_their_limit_has_ended() {
     let reset =
@@ -110,7 +110,7 @@ fn agents_go_on_one_after_the_other_when_their_limit_has_ended() {
         within_minutes(4, || (went_on() >= count).then_some(())).unwrap_or_else(|| panic!("{count}"));
         seen.push(std::time::Instant::now());
     }
-    // Looked at every two seconds, and typed in a few.
+    // The bounds allow for looks every two seconds and typing that takes a few.
     let gaps: Vec<u64> = seen.windows(2).map(|two| two[1].duration_since(two[0]).as_secs()).collect();
     assert!(gaps.iter().all(|gap| (9..60).contains(gap)), "{gaps:?}");
     assert_eq!(went_on(), 3);

@@ -1,4 +1,5 @@
-//! Mail that is typed into panes, where the person allows it: each once, or honestly not.
+//! Tests of mail that is typed into panes, if the person allows it: each line is typed once, or the
+//! sender is told that it was not.
 
 use std::process::Child;
 use std::process::Stdio;
@@ -9,12 +10,12 @@ use consort_testkit::until;
 
 const ALLOWED: &str = "messages.type_into_panes=true";
 
-/// Falcon, spoken to once and idle, in a pane.
+/// Opens Falcon in a pane, prompted once and idle.
 fn with_falcon(ways: &[(&str, &str)]) -> (PaneWorld, String) {
     falcon(ways, "finished")
 }
 
-/// The same, seen in that state once it rests.
+/// Opens Falcon in a pane, prompted once, and waits for the state `rest`.
 fn falcon(ways: &[(&str, &str)], rest: &str) -> (PaneWorld, String) {
     let ways = [&[("FAKE_HOOKS", "1"), ("FAKE_WORK", "0.3")], ways].concat();
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &ways);
@@ -39,7 +40,7 @@ fn heard(world: &PaneWorld, text: &str) -> usize {
     world.cli.noted().iter().filter(|line| line.starts_with("heard:") && line.contains(text)).count()
 }
 
-/// `consort pane watch`; it ends with its owner.
+/// A running `consort pane watch`; it ends when dropped.
 struct Watch(Child);
 
 impl Watch {
@@ -90,7 +91,7 @@ fn a_draft_is_left_alone_and_the_sender_is_told() {
 #[test]
 fn an_enter_that_is_ignored_is_pressed_again() {
     let (world, pane) = with_falcon(&[]);
-    // From its next prompt on it ignores two.
+    // After this prompt the fake CLI ignores two Enters.
     world.tmux(&["send-keys", "-t", &pane, "-l", "deaf"]);
     world.tmux(&["send-keys", "-t", &pane, "Enter"]);
     until("its prompt to be worked on", || world.cli.rests(), |rests| *rests == 2);
@@ -100,7 +101,7 @@ fn an_enter_that_is_ignored_is_pressed_again() {
     assert_eq!((submitted(&world).len(), heard(&world, "> hello")), (1, 1), "{:?}", world.cli.noted());
 }
 
-/// While a dialog is up nothing is typed; it is made up for afterwards by who watches.
+/// Nothing is typed while a dialog is open; the watcher types it afterwards.
 #[test]
 fn what_waits_is_flushed_after_a_dialog() {
     let (world, pane) = with_falcon(&[]);
@@ -109,7 +110,7 @@ fn what_waits_is_flushed_after_a_dialog() {
     world.tmux(&["send-keys", "-t", &pane, "Enter"]);
     until("a dialog", || world.panes(), |panes| panes[0]["state"] == "permission");
     assert_eq!(send(&world, "hello").code, 0);
-    // Who watches has looked for longer than mail waits otherwise.
+    // The watcher has looked for longer than mail usually waits.
     let looked_at = || -> i64 {
         let text = std::fs::read_to_string(world.data().join("watcher.lock")).unwrap();
         text.split_whitespace().nth(1).unwrap().parse().unwrap()
@@ -123,10 +124,10 @@ fn what_waits_is_flushed_after_a_dialog() {
     assert!(world.cli.noted().contains(&"answered: Yes".to_owned()));
 }
 
-/// Screens of versions that nobody has seen mean nothing.
+/// The screens of an unknown version are not interpreted.
 #[test]
 fn nothing_is_typed_to_a_version_that_is_not_known() {
-    // Its hooks are all that is known of it.
+    // Only the hooks of this version are understood.
     let (world, _) = falcon(&[("FAKE_VERSION", "9.9.9 (Claude Code)")], "ready");
     let explained = world.run(&["pane", "explain", "Falcon"]).stdout;
     assert!(explained.contains("the screens of version 9.9.9 (Claude Code) are not known"), "{explained}");

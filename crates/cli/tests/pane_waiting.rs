@@ -1,4 +1,4 @@
-//! Agents that wait: who is listed, with what, and what an answer does.
+//! Tests of the list of waiting agents, and of the answers to them.
 
 use consort_testkit::PaneWorld;
 use consort_testkit::until;
@@ -67,7 +67,7 @@ fn a_prompt_that_was_lost_is_typed() {
     assert!(waiting(&world).is_empty());
 }
 
-/// Twice, and then it is the person's to say what becomes of it.
+/// A prompt that does not arrive in two tries is left for the person to decide about.
 #[test]
 fn a_prompt_that_never_arrives_waits_for_somebody() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_LOSE", "1"), ("FAKE_DEAF", "99")]);

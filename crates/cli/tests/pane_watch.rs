@@ -1,5 +1,5 @@
-//! The watcher: what becomes of panes is told, noted and seen by all, and the role of who
-//! watches moves on.
+//! Tests of the watcher: changes of panes are printed, recorded and seen by all, and another process
+//! takes over the role of the watcher.
 
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -13,7 +13,7 @@ use consort_testkit::rounds;
 use consort_testkit::until;
 use serde_json::Value;
 
-/// `consort pane watch --json`; it ends with its owner.
+/// A running `consort pane watch --json`; it ends when dropped.
 struct Watch {
     child: Child,
     lines: Receiver<Value>,
@@ -24,7 +24,7 @@ impl Watch {
         Self::with(world, &[])
     }
 
-    /// With these options before the command.
+    /// Starts a watcher with these options before the command.
     fn with(world: &PaneWorld, options: &[&str]) -> Self {
         let mut command = world.command(&[options, &["pane", "watch", "--json"]].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
@@ -38,7 +38,7 @@ impl Watch {
         Self { child, lines }
     }
 
-    /// Waits until it tells that state.
+    /// Waits until the watcher prints a change to this state.
     fn tells(&self, state: &str) -> Value {
         loop {
             let told = self
@@ -112,7 +112,7 @@ fn what_becomes_of_a_pane_is_told_noted_and_seen() {
     );
 }
 
-/// The screen overrides hooks for what has none: an interrupt.
+/// The screen overrides hooks for an interrupt, which has no hook.
 #[test]
 fn an_interrupted_turn_is_seen() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_HOOKS", "1"), ("FAKE_HANG", "1")]);
@@ -141,7 +141,7 @@ fn the_role_moves_on_when_its_holder_is_killed() {
         let held = until("a holder", holder, |held| held.is_some_and(|held| ids.contains(&held))).unwrap();
         let at = watches.iter().position(|watch| watch.child.id() == held).unwrap();
         watches.remove(at).kill();
-        // The next watcher notes a state that lasts.
+        // The next watcher records a state that lasts.
         let (text, state) = [("limit", "limit"), ("error", "error")][round % 2];
         world.tmux(&["send-keys", "-t", &pane, "-l", text]);
         world.tmux(&["send-keys", "-t", &pane, "Enter"]);
@@ -154,7 +154,7 @@ fn the_role_moves_on_when_its_holder_is_killed() {
     assert_eq!(noted.count(), rounds(5, 100), "{journal}");
 }
 
-/// An `open` that waits for its agent watches the others meanwhile.
+/// An `open` that waits for its agent to start watches the other agents meanwhile.
 #[test]
 fn who_waits_for_an_agent_to_start_watches() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_BLANK", "8")]);
@@ -170,13 +170,13 @@ fn who_waits_for_an_agent_to_start_watches() {
     assert!(journal.contains("Falcon is limit"), "{journal}");
 }
 
-/// What was kept for reviewers, all of it.
+/// Reads everything that was kept for reviewers.
 fn kept(world: &PaneWorld) -> String {
     let dir = std::fs::read_dir(world.data().join("kept")).into_iter().flatten().flatten();
     dir.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).collect()
 }
 
-/// A world with a file that was committed, and a CLI that works for a while.
+/// Makes a world with a committed file, and a CLI that works for a while.
 fn with_commit() -> PaneWorld {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_WORK", "2"), ("FAKE_HOOKS", "1")]);
     std::fs::write(world.project().join("a.txt"), "one\n").unwrap();
@@ -186,7 +186,7 @@ fn with_commit() -> PaneWorld {
     world
 }
 
-/// What a reviewer needs is kept once an agent has finished, where that was asked for.
+/// The material for a reviewer is kept once an agent has finished, if a review was asked for.
 #[test]
 fn what_is_to_be_reviewed_is_kept() {
     let world = with_commit();
@@ -197,7 +197,7 @@ fn what_is_to_be_reviewed_is_kept() {
     watch.tells("finished");
     let material = until("the material", || kept(&world), |kept| kept.contains("+two"));
     assert!(material.contains("say two") && material.contains("-one"), "{material}");
-    // A reviewer that only reads is put to work on it.
+    // A reviewer that only reads is started.
     let runs = || -> serde_json::Value {
         serde_json::from_str(&world.run(&["runs", "list", "--json"]).stdout).unwrap()
     };
@@ -208,7 +208,7 @@ fn what_is_to_be_reviewed_is_kept() {
     world.run(&["runs", "stop", "--all", "--now"]);
 }
 
-/// `monitor.review = tasks` means those that have a task, and only those.
+/// With `monitor.review = tasks`, agents that have a task are reviewed, and only those.
 #[test]
 fn an_agent_with_a_task_is_reviewed_where_tasks_are() {
     let world = with_commit();

@@ -1,4 +1,4 @@
-//! Agents in panes, with a CLI that needs no model: opened, seen, shown and closed.
+//! Tests of agents in panes, with a fake CLI: opened, listed, shown and closed.
 
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -39,7 +39,7 @@ fn an_agent_is_opened_and_seen_and_closed() {
     assert_eq!(again.code, 1, "{again}");
 }
 
-/// Who closes an agent sees what there is of its work, committed or not.
+/// Closing an agent shows its work, committed or not.
 #[test]
 fn what_was_done_is_told_at_its_end() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
@@ -75,7 +75,7 @@ fn a_prompt_is_seen_to_arrive_and_its_environment_is_its_own() {
     assert_eq!((opened.code, &json["pane"]["started"]), (0, &"prompted".into()), "{opened}");
     assert_eq!(world.cli.noted(), [format!("submitted: {}", prompt.replace('\n', "\\n"))]);
     until("the end of its work", || world.panes(), |panes| panes[0]["state"] == "finished");
-    // Nothing of it was ever an argument of a command, and what was written is gone.
+    // The prompt was handed over in a file, which is removed.
     assert_eq!(std::fs::read_dir(world.data().join("launch")).unwrap().count(), 0);
     let environment = world.environment_of_pane(&world.panes()[0]);
     assert!(
@@ -84,8 +84,8 @@ fn a_prompt_is_seen_to_arrive_and_its_environment_is_its_own() {
     );
 }
 
-/// What an agent CLI sets for what it starts says which session is above; another session
-/// must not believe that.
+/// The variables by which an agent CLI tells its children their session are removed for an opened
+/// agent, which is another session.
 #[test]
 fn markers_of_the_openers_own_session_are_stripped() {
     let world = PaneWorld::new(
@@ -190,7 +190,7 @@ fn a_window_of_its_own_shows_the_pane() {
     std::fs::remove_file(&kitty).unwrap();
 }
 
-/// What is opened may do no more than its opener.
+/// An opened agent may do no more than the agent that opens it.
 #[test]
 fn an_agent_opens_nothing_looser_than_itself_and_closes_only_its_own() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
@@ -225,7 +225,7 @@ fn an_agent_opens_nothing_looser_than_itself_and_closes_only_its_own() {
     assert_eq!(left, ["Falcon"]);
 }
 
-/// What was started by hand has a shell around it, and more than an agent would end with it.
+/// A pane that the person started by hand has more in it than the agent, so it is not closed.
 #[test]
 fn a_pane_of_the_persons_own_is_brought_to_the_front_and_not_closed() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_HOOKS", "1")]);
@@ -233,7 +233,7 @@ fn a_pane_of_the_persons_own_is_brought_to_the_front_and_not_closed() {
     let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_owned();
     let environment: Vec<(String, String)> =
         with.get_envs().filter_map(|(name, value)| Some((text(name), text(value?)))).collect();
-    // What a client asks for is run with that client's path.
+    // A program in tmux runs with the path of the client, so the path is set here.
     let (_, path) = environment.iter().rfind(|(name, _)| name == "PATH").unwrap();
     let by_hand = format!("PATH={path} {} with claude; sleep 1000", env!("CARGO_BIN_EXE_consort"));
     let tmux = Tmux::start(&world.world, &environment, &["sh", "-c", &by_hand]);
@@ -251,7 +251,7 @@ fn a_pane_of_the_persons_own_is_brought_to_the_front_and_not_closed() {
     assert_eq!(world.panes().len(), 1);
 }
 
-/// A tmux server keeps the environment that it was started with.
+/// The environment with which a tmux server was started does not reach an opened agent.
 #[test]
 fn an_agent_is_opened_in_a_server_with_another_environment() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);

@@ -1,5 +1,5 @@
-//! Texts typed into the panes of the real CLIs at random moments, while a person types and
-//! dialogs open: each is submitted exactly once or honestly refused.
+//! Tests of texts that are typed into the panes of the real CLIs at random moments, while a person
+//! types and dialogs open: each is submitted exactly once, or reported as refused.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -27,20 +27,20 @@ use consort_testkit::until;
 use crate::panes_stage::IDLE;
 use crate::panes_stage::Stage;
 
-/// What a person types meanwhile.
+/// The text that a person types meanwhile.
 const DRAFT: &str = "zzqq";
 
-/// What happens around a delivery.
+/// An event before or during a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meanwhile {
     Nothing,
-    /// A draft stands there already.
+    /// A draft is in the composer already.
     Draft,
-    /// A person types so many milliseconds after the beginning.
+    /// A person types, this many milliseconds after the delivery begins.
     Types(u64),
-    /// The agent is at work on the last prompt still.
+    /// The agent still works on the last prompt.
     Works,
-    /// It asks for a permission.
+    /// The agent asks for a permission.
     Asks,
 }
 
@@ -56,7 +56,7 @@ impl Meanwhile {
     }
 }
 
-/// tmux, with what was seen and done of late, for who has to find out why it failed.
+/// A tmux wrapper that records the last screens and keys, to explain a failure.
 struct Recorder {
     tmux: Tmux,
     events: RefCell<Vec<String>>,
@@ -67,7 +67,7 @@ impl Recorder {
         self.events.borrow_mut().push(format!("{} {what}", self.tmux.now().0));
     }
 
-    /// The last of it.
+    /// Returns the last events.
     fn told(&self) -> String {
         let events = self.events.borrow();
         events[events.len().saturating_sub(20)..].join("\n")
@@ -160,7 +160,7 @@ fn each_once_or_refused(cli: &'static str) {
         });
         match (&delivery, meanwhile) {
             (Delivery::Delivered, Meanwhile::Nothing | Meanwhile::Types(_)) => {
-                // It may rest for a moment before it begins.
+                // The CLI may be idle for a moment before it begins the turn.
                 until("its turn", || stage.model.turns().len(), |now| *now > turns);
                 delivered.push(text);
             }
@@ -176,7 +176,7 @@ fn each_once_or_refused(cli: &'static str) {
             tell(cli, delivered.len(), refused.len(), mixed);
         }
     }
-    // Another turn has all that was ever said in it.
+    // The request of another turn contains all earlier prompts.
     stage.say("what was said?", [Step::say("All of it.")]);
     let heard = until("a turn", || stage.model.turns(), |turns| !turns.is_empty());
     let heard = heard.last().unwrap().to_string();
@@ -190,7 +190,7 @@ fn each_once_or_refused(cli: &'static str) {
     tell(cli, delivered.len(), refused.len(), mixed);
 }
 
-/// Says how it has gone so far.
+/// Prints the counts so far.
 fn tell(cli: &str, delivered: usize, refused: usize, unknown: usize) {
     let told = format!("{cli}: {delivered} delivered, {refused} refused, {unknown} unknown\n");
     let _ = std::io::Write::write_all(&mut std::io::stderr(), told.as_bytes());

@@ -1,4 +1,4 @@
-//! What the real CLIs ask in real panes, and how they end: start-up dialogs, questions, plans,
+//! Tests of the dialogs and ends of the real CLIs in real panes: start-up dialogs, questions, plans,
 //! background work and exits, with a scripted model.
 
 use consort_testkit::PaneWorld;
@@ -15,10 +15,10 @@ use crate::panes_stage::world_of;
 
 const SIZE: (&str, &str) = ("120", "40");
 
-/// What is asked is asked at both.
+/// The two sizes at which every dialog is tested.
 const SIZES: [(&str, &str); 2] = [("80", "24"), ("200", "50")];
 
-/// What the model does that asks the person something.
+/// Makes the model's step that asks the person a question.
 fn question(cli: &str) -> Step {
     let option = |label: &str| json!({ "label": label, "description": "a colour" });
     let (question, options) = ("Which colour?", [option("Red"), option("Blue")]);
@@ -48,7 +48,7 @@ fn question(cli: &str) -> Step {
     Step::Use { tool: tool.into(), input: json!({ "questions": [asked] }) }
 }
 
-/// Asks, is answered by label, and the model hears it.
+/// Checks that a question is answered by its label, and that the model gets the answer.
 fn asks(stage: &Stage) {
     for (columns, rows) in SIZES {
         stage.resize(columns, rows);
@@ -72,7 +72,7 @@ fn asks_once(stage: &Stage) {
     stage.is("answered", IDLE);
 }
 
-/// Ends as its user ends it, and says how to go on.
+/// Ends the CLI by its own command, and checks that the way to resume it is recognised.
 fn ends(stage: &Stage, command: &str) {
     stage.press(&["-l", command]);
     let is_over = |reading: &Value| reading["state"] == "exited";
@@ -97,7 +97,7 @@ fn claude() {
     ends(&stage, "/exit");
 }
 
-/// A plan is refused with a reason, and another approved.
+/// Checks that a plan is refused with a reason, and another approved.
 fn plans(stage: &Stage, plan: &[Step], (refused, approved): (&str, &str)) {
     let answer = |(columns, rows): (&str, &str), words: &[&str], heard: &str| {
         stage.resize(columns, rows);
@@ -156,7 +156,7 @@ fn a_plan_of_codex_is_its_users_to_approve() {
     stage.press(&["-l", "/plan"]);
     stage.press(&["Enter"]);
     let plan = Step::say("<proposed_plan>\n1. Touch it.\n</proposed_plan>");
-    // The reason is sent as a message, which wakes it.
+    // The reason is sent as a message, which wakes the agent.
     plans(&stage, &[plan, Step::say("Well.")], ("1 new message", "mplement"));
 }
 
@@ -193,7 +193,7 @@ fn copilot() {
     ends(&stage, "/exit");
 }
 
-/// It asks nothing.
+/// pi asks no questions.
 #[test]
 fn pi() {
     let stage = Stage::open_with("pi", SIZE, &[]);
@@ -203,10 +203,10 @@ fn pi() {
     ends(&stage, "/quit");
 }
 
-/// A folder that nobody has trusted: it is shown, and answered only for who says so.
+/// Checks that a CLI's question about trust is shown, and answered only with `--trust`.
 fn trust_is_asked(cli: &'static str) {
     let model = StubModel::start([]);
-    // One variable of the other tests' says that every folder is trusted.
+    // Unset, because it makes Gemini trust every folder in the other tests.
     let world = world_of(cli, &model).with("GEMINI_CLI_TRUST_WORKSPACE", "");
     let file = |agent: RealAgent, name: &str| agent.config_dir(&world.world).join(name);
     let project = world.project().canonicalize().unwrap();
@@ -241,7 +241,7 @@ fn trust_is_asked(cli: &'static str) {
         until("rest", || world.panes()[0]["state"].clone(), |state| IDLE.contains(&state.as_str().unwrap()));
     };
     if cli == "gemini" {
-        // It draws its composer before it asks, and starts again when it is answered.
+        // Gemini draws its composer before it asks, and restarts when it is answered.
         let waiting = || serde_json::from_str(&world.run(&["waiting", "--json"]).stdout).unwrap();
         let asks = |waiting: &Value| waiting["items"][0]["why"] == "dialog";
         let waiting: Value = until("its question", waiting, asks);
@@ -259,7 +259,7 @@ fn trust_is_asked(cli: &'static str) {
     assert_eq!(world.run(&["pane", "close", "Falcon"]).code, 0);
     let trusted = world.run(&["open", cli, "--name", "Raven", "--trust"]);
     let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
-    // Which model is meant is another question.
+    // Codex may also ask which model to use.
     let is_ready = trusted.code == 0 || (cli == "codex" && world.keep_model(&pane));
     assert!(is_ready, "{cli}: {trusted}\n{}", screen("Raven"));
     rests();
@@ -290,12 +290,12 @@ fn copilot_asks_for_trust() {
     trust_is_asked("copilot");
 }
 
-/// What a CLI asks at its start besides trust is shown with its options, and no key is pressed.
+/// Checks that another question at a CLI's start is shown with its options, and no key is pressed.
 fn is_asked_at_start(cli: &'static str, prepare: impl Fn(&PaneWorld), own: &[&str], asks: &str) {
     is_asked_before(cli, prepare, own, asks, |_| ());
 }
 
-/// The same, and what comes then.
+/// Checks a question at a CLI's start, then runs `then`.
 fn is_asked_before(
     cli: &'static str,
     prepare: impl Fn(&PaneWorld),
@@ -317,11 +317,11 @@ fn is_asked_before(
     let options = item["options"].as_array().unwrap();
     assert!(options.len() > 1, "{cli}: {item}\n{}", screen());
     then(&world);
-    // Gemini would outlive its terminal.
+    // Closed, because Gemini would outlive its terminal.
     assert_eq!(world.run(&["pane", "close", "Falcon"]).code, 0);
 }
 
-/// Changes what Claude Code knows of its user.
+/// Changes Claude Code's state about its user.
 fn with_claude_state(world: &PaneWorld, change: impl Fn(&mut Value)) {
     let file = world.world.home().join(".claude.json");
     let mut state: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
@@ -337,7 +337,7 @@ fn claude_asks_for_a_theme() {
             state["theme"] = Value::Null;
         });
     };
-    // What follows is to be read, and Enter to be pressed by who has read it.
+    // The next dialog has notes to read, and waits for Enter.
     let then = |world: &PaneWorld| {
         let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
         world.tmux(&["send-keys", "-t", &pane, "Enter"]);

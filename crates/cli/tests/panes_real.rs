@@ -1,4 +1,4 @@
-//! Agents in panes: the real CLIs, with a scripted model.
+//! Tests of the real CLIs in panes, with a scripted model.
 
 use consort_testkit::PaneWorld;
 use consort_testkit::RealAgent;
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::panes_stage::world_of;
 
-/// Opened with a prompt, it works, answers and is done; hooks tell of it, and it ends well.
+/// Checks that a CLI opened with a prompt works, answers and finishes, that its hooks arrive, and that
+/// it can be closed.
 fn a_prompt_goes_through(world: &PaneWorld, cli: &str, model: &StubModel) {
     let opened = world.run(&[
         "open",
@@ -23,7 +24,7 @@ fn a_prompt_goes_through(world: &PaneWorld, cli: &str, model: &StubModel) {
     ]);
     let screen = || world.run(&["pane", "screen", "Falcon"]).stdout;
     let json: Value = serde_json::from_str(&opened.stdout).unwrap_or_else(|_| panic!("{opened}"));
-    // Which model is meant is the person's to say.
+    // If Codex asks which model to use, `open` waits for the person.
     if world.keep_model(json["pane"]["pane"].as_str().unwrap()) {
         assert_eq!((opened.code, &json["pane"]["started"]), (1, &"waiting".into()), "{opened}");
     } else {
@@ -45,7 +46,7 @@ fn claude() {
     a_prompt_goes_through(&world_of("claude", &model), "claude", &model);
 }
 
-/// Its own channel, so nothing has to be typed.
+/// Codex is woken through a channel of its own, so nothing is typed.
 #[test]
 fn an_idle_codex_is_woken_by_a_message() {
     if RealAgent::Codex.is_out_of_reach() {

@@ -1,4 +1,4 @@
-//! A real CLI in a real pane, with a scripted model: what the suites about real panes share.
+//! A real CLI in a real pane, with a scripted model: the helpers of all tests of real panes.
 
 use std::time::Duration;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use consort_testkit::until;
 use serde_json::Value;
 use serde_json::json;
 
-/// How long a state may take to come, on a machine that has much else to do.
+/// Longest time that a state may take to come, on a machine that has much else to do.
 const PATIENCE: Duration = Duration::from_secs(100);
 
 /// States in which an agent rests.
@@ -29,12 +29,12 @@ pub(crate) struct Stage {
     pub(crate) size: &'static str,
     pub(crate) model: StubModel,
     pub(crate) pane: String,
-    /// What `open` said.
+    /// The output of `open`.
     opened: String,
 }
 
 impl Stage {
-    /// Opened with what has it ask for permissions.
+    /// Opens a CLI in a mode in which it asks for permissions.
     pub(crate) fn open(cli: &'static str, size: (&'static str, &'static str)) -> Self {
         let own: &[&str] = match cli {
             "claude" => &["--permission-mode", "default"],
@@ -44,13 +44,13 @@ impl Stage {
         Self::open_with(cli, size, own)
     }
 
-    /// Opened with these arguments of its own.
+    /// Opens a CLI with these arguments of its own.
     pub(crate) fn open_with(cli: &'static str, size: (&'static str, &'static str), own: &[&str]) -> Self {
         let model = StubModel::start([]);
         Self::open_in(world_of(cli, &model), model, cli, size, own)
     }
 
-    /// The same in a world that was made for it.
+    /// Opens a CLI in a given world.
     pub(crate) fn open_in(
         world: PaneWorld,
         model: StubModel,
@@ -76,7 +76,7 @@ impl Stage {
             stage.world.keep_model(&stage.pane);
         }
         stage.resize(columns, rows);
-        // What is drawn in the normal screen stays there in pieces when that becomes narrower.
+        // Redrawn, because Gemini draws in the normal screen, where a narrower size leaves pieces.
         if cli == "gemini" {
             stage.press(&["C-l"]);
         }
@@ -101,12 +101,12 @@ impl Stage {
         serde_json::from_str::<Value>(&ran.stdout).map_or(Value::Null, |json| json["pane"].clone())
     }
 
-    /// Whether it waits for a prompt, though it may stand at an error.
+    /// Tells whether the CLI waits for a prompt, maybe after an error.
     fn rests(&self) -> bool {
         self.reading()["state"].as_str().is_some_and(|state| IDLE.contains(&state) || state == "error")
     }
 
-    /// Waits for one of these states, for two looks; stops the test otherwise.
+    /// Waits until two looks show one of these states; otherwise the test fails.
     pub(crate) fn is(&self, what: &str, states: &[&str]) -> Value {
         let since = Instant::now();
         let mut twice = 0;
@@ -129,7 +129,7 @@ impl Stage {
         }
     }
 
-    /// Keeps a screen for who wants to look at it.
+    /// Saves the screen as a file, if a directory for that is set.
     fn keep(&self, what: &str) {
         let Some(dir) = std::env::var_os("CONSORT_TEST_SCREENS") else { return };
         let screen = self.world.tmux(&["capture-pane", "-p", "-e", "-t", &self.pane]);
@@ -145,9 +145,9 @@ impl Stage {
         std::fs::write(file.with_extension("title"), title).unwrap();
     }
 
-    /// Submits a prompt as a person would, who presses Enter again if nothing comes of it.
+    /// Submits a prompt as a person would, who presses Enter again if nothing happens.
     pub(crate) fn say(&self, text: &str, steps: impl IntoIterator<Item = Step>) {
-        // What is left belongs to a turn that was interrupted.
+        // The rest of the script belongs to a turn that was interrupted.
         self.model.forget();
         steps.into_iter().for_each(|step| self.model.then(step));
         let before = self.model.turns().len();
@@ -161,7 +161,7 @@ impl Stage {
                 }
                 std::thread::sleep(Duration::from_millis(200));
             }
-            // Enter would answer whatever it asks meanwhile.
+            // Stops pressing Enter, which would answer a dialog that is open now.
             if !self.rests() {
                 until("a turn", || self.model.turns().len(), |turns| *turns > before);
                 return;
@@ -170,7 +170,7 @@ impl Stage {
         panic!("{}: {text} was not taken:\n{}", self.cli, self.screen());
     }
 
-    /// What the model does that takes a permission.
+    /// Makes a step of the model that needs a permission.
     pub(crate) fn permission_step(&self) -> Step {
         let agent = RealAgent::ALL.into_iter().find(|agent| agent.kind() == self.cli);
         match agent {
@@ -184,7 +184,7 @@ impl Stage {
         }
     }
 
-    /// Interrupts whatever it does, and empties its composer.
+    /// Interrupts the CLI's work, and empties its composer.
     pub(crate) fn rest(&self) {
         let is_idle = || IDLE.contains(&self.reading()["state"].as_str().unwrap_or_default());
         let since = Instant::now();
@@ -194,7 +194,7 @@ impl Stage {
         if !is_idle() {
             self.interrupt();
         }
-        // Keys may be taken in late.
+        // The CLI may read keys late.
         let empty = || {
             if !self.is_empty() {
                 self.press(&["C-u"]);
@@ -204,7 +204,7 @@ impl Stage {
         until("an empty composer", empty, |is_empty| *is_empty);
     }
 
-    /// Whether nothing is typed into its composer.
+    /// Tells whether the composer is empty.
     fn is_empty(&self) -> bool {
         let signature = consort_agents::screen::signature(consort_agents::find(self.cli).unwrap().screen());
         let pane = PaneAddress { server: self.world.socket(), id: self.pane.clone() };
@@ -213,10 +213,10 @@ impl Stage {
         look.is_ok_and(|look| look.composer.is_some_and(|composer| composer.is_empty()))
     }
 
-    /// Interrupts what it does, until it rests.
+    /// Interrupts the CLI's work until it waits for a prompt.
     pub(crate) fn interrupt(&self) {
         let takes_two = matches!(self.cli, "opencode" | "copilot");
-        // What counts as twice in a row depends on how busy the machine is.
+        // The pause between two presses that count as a double press depends on the machine's load.
         for gap in [100, 250, 50, 400, 150, 20] {
             if takes_two {
                 self.world.tmux(&["send-keys", "-t", &self.pane, "Escape"]);
@@ -232,12 +232,12 @@ impl Stage {
             }
         }
         self.is("interrupted", &["ready", "finished", "suggestion", "error"]);
-        // A prompt that was not answered may be a draft again.
+        // An unanswered prompt may be back in the composer as a draft.
         self.press(&["C-u"]);
     }
 }
 
-/// A world whose commands find that CLI and lead it to the model, with its first questions
+/// Makes a world whose commands find the CLI and point it to the model, with its first questions
 /// answered.
 pub(crate) fn world_of(cli: &str, model: &StubModel) -> PaneWorld {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));

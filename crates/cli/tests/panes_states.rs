@@ -1,4 +1,4 @@
-//! The real CLIs in real panes, through their states and at two sizes, with a scripted model.
+//! Tests of the states of the real CLIs in real panes, at two sizes, with a scripted model.
 
 use consort_testkit::Step;
 

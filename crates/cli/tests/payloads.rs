@@ -1,6 +1,5 @@
-//! What the real agent CLIs tell their hooks, held against what we last saw
-//! (`crates/agents/tests/payloads`): a field that is gone is noticed before it
-//! is missed. `UPDATE_EXPECT=1` captures them anew.
+//! Tests that the payloads which the real agent CLIs send to hooks still have all fields that we last
+//! saw (`crates/agents/tests/payloads`). `UPDATE_EXPECT=1` captures them again.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -17,7 +16,7 @@ use consort_testkit::StubModel;
 use serde_json::Value;
 use serde_json::json;
 
-/// What a turn told: the first payload of each event, and of each tool.
+/// The payloads of a turn: the first of each event and tool.
 type Told = BTreeMap<(String, String), Value>;
 
 #[test]
@@ -44,14 +43,14 @@ fn the_others_tell_what_they_told() {
         agent.settle(&world, &model);
         let mut turn = agent.headless(&world, &model, "please go on");
         if agent == RealAgent::Copilot {
-            // Without its interface it asks nobody whether to trust a project.
+            // Headless, Copilot does not ask whether to trust a project.
             turn.arg("--trust-folder");
         }
         hold(agent.kind(), captured(&world, agent.kind(), turn));
     }
 }
 
-/// Runs a turn with a `consort` on `PATH` that keeps what it is told.
+/// Runs a turn with a `consort` on `PATH` that keeps the payloads.
 fn captured(world: &Sealed, kind: &str, mut turn: Command) -> Told {
     let (bin, kept) = (world.path().join("bin"), world.path().join("kept"));
     fs::create_dir_all(&bin).unwrap();
@@ -63,7 +62,7 @@ fn captured(world: &Sealed, kind: &str, mut turn: Command) -> Told {
     );
     fs::write(bin.join("consort"), script).unwrap();
     fs::set_permissions(bin.join("consort"), fs::Permissions::from_mode(0o755)).unwrap();
-    // What a project shares calls us by name.
+    // A project's shared settings call `consort` by name, and so find the one on `PATH`.
     let connected = world.run(&format!("init --project --agent {kind} --yes"));
     assert_eq!(connected.code, 0, "{connected}");
     let path = turn.get_envs().find(|(name, _)| *name == "PATH").unwrap().1.unwrap().to_owned();
@@ -84,7 +83,7 @@ fn captured(world: &Sealed, kind: &str, mut turn: Command) -> Told {
     told
 }
 
-/// Holds what was told against what was told before.
+/// Compares the payloads with the captured ones.
 fn hold(kind: &str, told: Told) {
     let file =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../agents/tests/payloads/{kind}.jsonl"));

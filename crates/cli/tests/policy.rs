@@ -1,4 +1,4 @@
-//! Rules of the person's: what they decide, when, and who may change them.
+//! Tests of the person's rules: their decisions, and who may change them.
 
 use std::fs;
 
@@ -13,11 +13,11 @@ fn world() -> Sealed {
     world.with_falcon_and_raven()
 }
 
-/// What is answered to a session that asks for a permission, or is about to use a tool.
+/// Returns the answer to a session that asks for a permission, or is about to use a tool.
 fn decided(world: &Sealed, event: &str, tool: &str, input: &Value) -> Value {
     let call = json!({ "session_id": "s1", "cwd": world.project(), "tool_name": tool, "tool_input": input });
     let mut hook = world.consort(["hook", "claude", event]);
-    // Nobody sits before it, so that nothing waits for an answer.
+    // Not attended by a person, so that the hook does not wait for an answer.
     hook.env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
     let ran = world.ran_with(&mut hook, call.to_string().as_bytes());
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
@@ -85,10 +85,10 @@ fn what_a_rule_refuses_is_refused_before_the_tool_in_whatever_mode() {
     expect!["[consort] Refused by your user's rule #1: Bash `git push*` is not to be used. Do not try it another way."]
         .assert_eq(before("git push")["permissionDecisionReason"].as_str().unwrap());
     assert_eq!(before("git status")["permissionDecision"], Value::Null);
-    // It wins over what allows, also where the person would be asked.
+    // A rule that denies wins over one that allows, also for a question to the person.
     let answer = asked(&world, "git push");
     assert_eq!(answer["behavior"], "deny", "{answer}");
-    // What may be one is asked about.
+    // The person is asked about commands that may run `git push`.
     for command in [
         "git $WHAT",
         "bash -c \"cd $DIR && git push\"",
@@ -133,7 +133,8 @@ fn files_are_meant_by_where_they_are() {
     assert_eq!(edit("PermissionRequest", "src/a.rs")["decision"]["behavior"], "allow");
     assert_eq!(edit("PermissionRequest", "src/../a.rs")["decision"], Value::Null);
     assert_eq!(edit("PermissionRequest", "src/link/hosts")["decision"], Value::Null);
-    // The same name in another repository is another file; to refuse it is the same.
+    // A rule that allows does not mean the same name in another repository; a rule that denies holds
+    // however the path is written.
     let other = world.path().join("other/src");
     fs::create_dir_all(other.parent().unwrap().join(".git")).unwrap();
     fs::create_dir_all(&other).unwrap();

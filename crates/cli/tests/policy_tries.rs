@@ -1,5 +1,5 @@
-//! What agents may try under rules that allow: each line of a table is asked by a hook, and is
-//! allowed or not.
+//! Tests of tricks that agents may try under rules that allow: a hook asks about each line of a
+//! table, which is allowed or not.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 const TRIES: &str = include_str!("policy/tries.txt");
 
-/// A project with directories, and links out of it.
+/// Makes a project with directories, and with links that lead out of it.
 fn world(rules: &[&str]) -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -46,7 +46,7 @@ fn is_allowed(world: &Sealed, tool: &str, input: &Value) -> bool {
 
 fn is_call_allowed(world: &Sealed, call: &Value) -> bool {
     let mut hook = world.consort(["hook", "claude", "PermissionRequest"]);
-    // Nobody sits before it, so that nothing waits for an answer.
+    // Not attended by a person, so that the hook does not wait for an answer.
     hook.env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
     let ran = world.ran_with(&mut hook, call.to_string().as_bytes());
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
@@ -93,7 +93,7 @@ fn a_directory_within_the_project_may_be_named_in_full() {
     }
 }
 
-/// Who has gone elsewhere works there, whatever is allowed in the project.
+/// A project's rules allow nothing to a session that works in another project.
 #[test]
 fn what_a_project_allows_it_does_not_allow_elsewhere() {
     let world = world(&["Bash ./gradlew test*"]);
@@ -119,7 +119,7 @@ fn what_a_project_allows_it_does_not_allow_elsewhere() {
     let edit = |path: &str| json!({ "file_path": world.project().join(path), "content": "x" });
     assert!(from(".", "Write", edit("src/a.rs")) && from("sub", "Write", edit("src/a.rs")));
     assert!(!from("../other", "Write", edit("../other/src/a.rs")));
-    // A file that is named by where it is from here is another one from there.
+    // A relative path means another file when the session is in another directory.
     let gradle = || json!({ "command": "./gradlew test" });
     assert!(from("", "Bash", gradle()) && !from("sub", "Bash", gradle()));
 }
@@ -182,13 +182,13 @@ fn files_are_allowed_only_for_what_they_are() {
         }
     }
     for (tool, input) in [
-        // Only its CLI knows which of two paths counts.
+        // Only the CLI knows which of two paths counts.
         ("Edit", json!({ "file_path": "src/a.rs", "path": "/etc/x", "content": "x" })),
         ("Write", json!({ "path": "src/a.rs", "file_path": "/etc/x" })),
         ("NotebookEdit", json!({ "notebook_path": "/etc/x", "file_path": "src/a.rs" })),
         ("Edit", json!({})),
         ("Edit", json!({ "file_path": ["src/a.rs"] })),
-        // Whatever others do with such a path, it is no edit of this file.
+        // An MCP server's tool with such a path does not edit this file.
         ("mcp__github__create_or_update_file", json!({ "path": "src/a.rs", "content": "x" })),
         ("mcp__deploy__write", json!({ "file_path": "src/a.rs" })),
         ("mcp__ssh__exec", json!({ "command": "cargo test" })),
@@ -208,7 +208,7 @@ fn files_are_allowed_only_for_what_they_are() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a command shows or writes by its text is read or edited.
+/// Rules about reading and editing apply to files that a command shows or writes.
 #[test]
 fn what_commands_do_to_files_is_refused_too() {
     let world = world(&["Bash cat *"]);

@@ -1,4 +1,4 @@
-//! Who is here, as people and agents see it.
+//! Tests of the list of agents, as people and agents see it.
 
 use consort_testkit::Ran;
 use consort_testkit::Sealed;
@@ -12,7 +12,7 @@ fn world() -> Sealed {
     world
 }
 
-/// Joins this test's process as an agent of that name.
+/// Joins this test's process as an agent of this name.
 fn join(world: &Sealed, name: &str) -> Ran {
     let pid = std::process::id();
     world.run(&format!("agent join --pid {pid} --kind test --session s-{name} --name {name}"))
@@ -139,7 +139,7 @@ fn an_agent_is_the_caller_inside_its_session() {
     "#]],
     );
     join(&world, "Raven");
-    // This test hosts the agent, so what it starts is called from inside.
+    // This test hosts the agent, so its commands are the agent's.
     check(
         &world.run("whoami"),
         expect![[r#"
@@ -196,7 +196,7 @@ fn the_environment_only_tells_sessions_of_one_process_apart() {
     let inside = |session: &str| world.ran(world.consort(["whoami"]).env("CONSORT_SESSION", session)).stdout;
     assert_eq!(inside("s-init"), "Init (test in shop)\n");
     assert_eq!(inside("s-too"), "Too (test in shop)\n");
-    // From elsewhere it makes nobody an agent, and not the person either.
+    // From elsewhere, the variable makes the caller neither an agent nor the person.
     let mut outside = world.consort(["whoami"]);
     let output = outside.env("CONSORT_SESSION", "s-init").output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
@@ -278,7 +278,7 @@ fn the_json_is_a_contract() {
     let world = world();
     join(&world, "Raven");
     let mut who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
-    // What differs from run to run.
+    // Replaces the parts that differ from run to run.
     who["at"] = "…".into();
     let agent = &mut who["items"][0];
     for key in ["joined_at", "last_active_at", "machine"] {

@@ -1,4 +1,4 @@
-//! What hooks read beside the store, when it is not of this store any more.
+//! Tests of the published files that hooks read, when they no longer belong to the store.
 
 use std::fs;
 use std::io::Seek as _;
@@ -26,7 +26,7 @@ fn reserve(world: &Sealed, path: &str) {
     assert_eq!(world.run_as(Some("s1"), &["reserve", path]).code, 0);
 }
 
-/// The files of the store, set aside and put back.
+/// Reads files of the store, to put them back later.
 fn copy(world: &Sealed, files: &[&str]) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let files = files.iter().map(|file| world.data().join(file));
     files.filter_map(|file| fs::read(&file).ok().map(|bytes| (file, bytes))).collect()
@@ -50,7 +50,7 @@ fn an_older_list_beside_a_newer_store_lets_nothing_through_and_is_reported() {
     assert!(verify.stdout.contains("what hooks read beside the store is older than it"), "{verify}");
     let doctor = world.run("doctor");
     assert!(doctor.stdout.contains("warning  published: what hooks read"), "{doctor}");
-    // Any command that looks around writes it again.
+    // Any command that reads the store writes the published file again.
     assert_eq!(world.run("who").code, 0);
     assert!(fs::read_to_string(world.data().join("published/store")).unwrap().contains("src/auth/"));
     assert_eq!(world.run("journal verify").code, 0);
@@ -65,12 +65,12 @@ fn a_restored_store_has_the_last_word() {
     let older = copy(&world, &store);
     assert_eq!(world.run_as(Some("s1"), &["release", "src/old/"]).code, 0);
     reserve(&world, "src/new/");
-    // The database alone, as after a power cut or from a backup.
+    // Puts back the database alone, as after a power cut or from a backup.
     put_back(&older[..2]);
     let _ = fs::remove_file(world.data().join("consort.db-shm"));
     assert!(is_refused(&world, "src/old/a.rs"));
     assert!(!is_refused(&world, "src/new/a.rs"));
-    // The whole directory, copied elsewhere: other files with the same content.
+    // Copies the whole directory elsewhere: other files with the same content.
     let (from, to) = (world.data(), world.path().join("copied"));
     let copied = world.command("cp").arg("-a").args([&from, &to]).status().unwrap();
     assert!(copied.success());

@@ -1,5 +1,5 @@
-//! Whatever others write (reasons, branches, models, names of files, tasks, what
-//! was learned), a model reads it as quoted words of theirs.
+//! Tests that a model reads text by others (reasons, branches, models, names of files, tasks,
+//! knowledge) only as their quoted words.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use consort_testkit::HOSTILE;
 use consort_testkit::Sealed;
 use serde_json::json;
 
-/// All that a session is told, with `evil` in every place that another can fill.
+/// Returns all texts that a session is told, with `evil` in every place that another can fill.
 fn told(evil: &str) -> Vec<(&'static str, String)> {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -15,7 +15,7 @@ fn told(evil: &str) -> Vec<(&'static str, String)> {
     let file = format!("src/x{as_file}.rs");
     fs::create_dir_all(world.project().join("src")).unwrap();
     let _ = fs::write(world.project().join(&file), "");
-    // Git itself would not allow it, but another program may write it there.
+    // Git itself would not allow such a branch, but another program may write it.
     let branch = evil.replace('\0', "");
     fs::write(world.project().join(".git/HEAD"), format!("ref: refs/heads/x{}\n", branch.replace('\n', " ")))
         .unwrap();
@@ -61,7 +61,7 @@ fn told(evil: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Without what is quoted for a shell, where a name must stay what it is.
+/// Removes parts that are quoted for a shell, where a name must stay unchanged.
 fn without_shell_words(text: &str) -> String {
     let mut ours = text.replace(r"'\''", "");
     for before in ["--timeout 90s '", "consort wait '", "consort holds contest '", "consort know query '"] {
@@ -80,7 +80,7 @@ fn what_others_write_is_quoted_wherever_a_model_reads_it() {
         for ((place, plain), (_, text)) in plain.iter().zip(told(&format!("x{evil}y"))) {
             assert!(!plain.is_empty(), "{place}");
             let shown = format!("{place} with {evil:?}: {text}");
-            // Other words are other topics, of which there may be nothing to say.
+            // Other words are other topics, about which nothing may be told.
             let lines =
                 if *place == "prompt" { 0..=1 } else { plain.lines().count()..=plain.lines().count() };
             assert!(lines.contains(&text.lines().count()), "{shown}\n{plain}");
@@ -91,7 +91,7 @@ fn what_others_write_is_quoted_wherever_a_model_reads_it() {
             };
             assert!(!text.chars().any(hides), "{shown}");
             assert!(!text.contains("</system") && !text.contains("<system>"), "{shown}");
-            // Out of quotes nobody else speaks.
+            // Outside of quotes there is no text by others.
             let ours: String = without_shell_words(&text).split('"').step_by(2).collect();
             assert!(!ours.contains("The user"), "{shown}");
             for line in

@@ -1,4 +1,4 @@
-//! Many real processes on one store.
+//! Tests of many real processes on one store.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -41,7 +41,7 @@ fn sixty_four_sessions_that_want_one_name_get_sixty_four() {
     let expected: BTreeSet<String> =
         std::iter::once("Raven".to_owned()).chain((2..=64).map(|n| format!("Raven{n}"))).collect();
     assert_eq!(names, expected);
-    // One made the store; the others found it made, and copied nothing.
+    // One process made the store; the others made no backup of it.
     let is_copy = |name: &str| name.starts_with("consort.db.v");
     let entries = std::fs::read_dir(world.data()).unwrap().map(|entry| entry.unwrap().file_name());
     let copies: Vec<_> = entries.filter(|name| is_copy(&name.to_string_lossy())).collect();
@@ -60,7 +60,7 @@ fn what_was_acknowledged_survives_a_third_of_the_writers_being_killed() {
             let arguments = ["agent", "join", "--pid", "$OTHER", "--kind", "test", "--session", &session];
             let mut child = world.consort(arguments).stdout(Stdio::piped()).spawn().unwrap();
             if (i + round) % 3 == 0 {
-                // At any moment of its life, spread over those of all.
+                // Killed at any moment of its life, with the moments spread over all processes.
                 std::thread::sleep(Duration::from_micros((i * 7_919 + round * 104_729) as u64 % 60_000));
                 let _ = child.kill();
             }
@@ -70,7 +70,7 @@ fn what_was_acknowledged_survives_a_third_of_the_writers_being_killed() {
             if said.starts_with("Joined as ") {
                 acknowledged.lock().unwrap().insert(session);
             } else {
-                // Only a killed one may have said nothing.
+                // Only a killed process may have printed nothing.
                 assert!(!status.success() && status.code().is_none(), "{session}: {said} {status}");
                 killed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             }
@@ -91,7 +91,7 @@ fn what_was_acknowledged_survives_a_third_of_the_writers_being_killed() {
     assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
 }
 
-/// The first of many makes the store; none of them loses what another knows.
+/// The first of many processes makes the store; none loses what another has recorded.
 #[test]
 fn forty_eight_sessions_start_on_a_new_machine_at_once() {
     for _ in 0..4 {
@@ -107,7 +107,7 @@ fn forty_eight_sessions_start_on_a_new_machine_at_once() {
     }
 }
 
-/// The session that an entry has registered.
+/// Returns the session that an entry has registered.
 fn joined(entry: &Value) -> Option<String> {
     let changes = entry["changes"].as_array()?;
     changes.iter().find_map(|kept| kept["change"]["joined"]["session"].as_str().map(str::to_owned))

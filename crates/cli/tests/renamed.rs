@@ -1,4 +1,4 @@
-//! Repositories and holders that are called otherwise than before.
+//! Tests of repositories and holders that were renamed.
 
 use std::fs;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn a_renamed_repository_is_protected_as_before() {
     let world = world();
     let store = world.path().join("store");
     fs::rename(world.project(), &store).unwrap();
-    // Something else comes to be in its place.
+    // Another directory takes the old place.
     fs::create_dir(world.project()).unwrap();
     let edit = |session: &str| {
         let call = json!({ "session_id": session, "cwd": &store, "tool_name": "Edit",

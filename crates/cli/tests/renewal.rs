@@ -1,4 +1,4 @@
-//! Reservations for a time, while their holder works on them.
+//! Tests of reservations for a time, which are renewed while their holder works on them.
 
 use std::fs;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Giving back what a holder wrote last.
+//! Tests of restoring what a holder wrote last.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -26,7 +26,7 @@ fn at(world: &Sealed, path: &str) -> PathBuf {
     world.project().join(path)
 }
 
-/// A session writes a file with its own tool.
+/// Has a session write a file with its own tool.
 fn edit(world: &Sealed, session: &str, path: &str, text: &str) {
     fs::write(at(world, path), text).unwrap();
     let input = json!({ "tool_name": "Edit", "tool_input": { "file_path": at(world, path) } });
@@ -37,7 +37,7 @@ fn run(world: &Sealed, session: &str, event: &str) -> Option<String> {
     world.told(session, event, &json!({ "tool_use_id": "x", "tool_input": { "command": "./script.sh" } }))
 }
 
-/// Raven's command overwrites or removes a file.
+/// Has Raven's command overwrite or remove a file.
 fn trespass(world: &Sealed, path: &str, text: Option<&str>) {
     run(world, "s2", "PreToolUse");
     std::thread::sleep(Duration::from_millis(60));
@@ -64,7 +64,7 @@ fn a_holder_gets_back_what_it_wrote_last() {
         "{letter}"
     );
 
-    // Nobody else gets it, and looking changes nothing.
+    // No other agent may restore the file, and a dry run changes nothing.
     let ran = world.run_as(Some("s2"), &["holds", "restore", "src/auth/login.rs"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (4, ""), "{ran}");
     assert_eq!(world.run_as(Some("s1"), &["holds", "restore", "--dry-run", "src/auth/login.rs"]).code, 0);
@@ -89,7 +89,7 @@ fn a_holder_gets_back_what_it_wrote_last() {
     let again = world.run_as(Some("s1"), &["holds", "restore", "src/auth/login.rs"]);
     assert_eq!(again.stdout, "src/auth/login.rs is as Falcon wrote it just now.\n");
 
-    // The person may too, also what is gone.
+    // The person may restore it too, even if it is gone.
     fs::set_permissions(at(&world, "src/auth/login.rs"), fs::Permissions::from_mode(0o755)).unwrap();
     edit(&world, "s1", "src/auth/login.rs", "#!/bin/sh\n");
     trespass(&world, "src/auth/login.rs", None);
@@ -101,7 +101,7 @@ fn a_holder_gets_back_what_it_wrote_last() {
     let mode = fs::metadata(at(&world, "src/auth/login.rs")).unwrap().permissions().mode();
     assert_eq!(mode & 0o100, 0o100);
 
-    // What the holder itself has removed is not given back.
+    // A file that the holder itself has removed is not kept.
     let input = json!({ "tool_use_id": "rm", "tool_input": { "command": "rm src/auth/login.rs" } });
     world.told("s1", "PreToolUse", &input);
     fs::remove_file(at(&world, "src/auth/login.rs")).unwrap();
@@ -123,7 +123,7 @@ fn what_a_holders_command_wrote_is_kept_and_what_it_wrote_before() {
     assert_eq!(world.run_as(Some("s1"), &["holds", "restore", "src/auth/login.rs"]).code, 0);
     assert_eq!(fs::read_to_string(at(&world, "src/auth/login.rs")).unwrap(), "by Falcon's command\n");
 
-    // Written first, reserved then.
+    // A file that was written before it was reserved is kept too.
     edit(&world, "s1", "README.md", "Falcon's\n");
     assert_eq!(world.run_as(Some("s1"), &["reserve", "README.md"]).code, 0);
     std::thread::sleep(Duration::from_millis(60));
@@ -131,7 +131,7 @@ fn what_a_holders_command_wrote_is_kept_and_what_it_wrote_before() {
     assert_eq!(world.run_as(Some("s1"), &["holds", "restore", "README.md"]).code, 0);
     assert_eq!(fs::read_to_string(at(&world, "README.md")).unwrap(), "Falcon's\n");
 
-    // What nobody has reserved is nobody's to keep.
+    // A file that nobody has reserved is not kept.
     edit(&world, "s1", "free.rs", "Falcon's, and free\n");
     edit(&world, "s2", "free.rs", "Raven's, and free\n");
     assert!(kept(&world).iter().all(|text| !text.contains("and free")), "{:?}", kept(&world));
@@ -152,16 +152,16 @@ fn secrets_and_ignored_and_long_files_are_not_kept() {
         assert_eq!(ran.code, 1, "{path}: {ran}");
     }
     assert!(kept(&world).iter().all(|text| !text.contains("hunter2")));
-    // Nor is one that has become one.
+    // A file that gets a secret in it is no longer kept either.
     edit(&world, "s1", "src/auth/login.rs", "harmless\n");
     edit(&world, "s1", "src/auth/login.rs", "AKIAIOSFODNN7EXAMPLEKEY\n");
     assert_eq!(world.run_as(Some("s1"), &["holds", "restore", "src/auth/login.rs"]).code, 1);
-    // For this user alone.
+    // Only this user can read kept files.
     let dir = world.data().join("kept");
     for entry in fs::read_dir(&dir).unwrap().flatten() {
         assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
-    // After a day it is gone.
+    // Kept files are removed after a day.
     let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     for entry in fs::read_dir(&dir).unwrap().flatten() {
         fs::File::options().append(true).open(entry.path()).unwrap().set_modified(old).unwrap();

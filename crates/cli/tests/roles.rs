@@ -1,4 +1,4 @@
-//! Roles: which there are, which file says what of them, and that nothing is lost by a typo.
+//! Tests of roles: their list, the files that define them, and typos in those files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,13 +14,13 @@ fn world() -> Sealed {
     world
 }
 
-/// Writes the project's file.
+/// Writes the project's file of roles.
 fn in_project(world: &Sealed, text: &str) {
     fs::create_dir_all(world.project().join(".consort")).unwrap();
     fs::write(world.project().join(".consort/roles.toml"), text).unwrap();
 }
 
-/// Where the user's file is.
+/// Returns the path of the user's own file of roles.
 fn own_file(world: &Sealed) -> PathBuf {
     let paths: Value = serde_json::from_str(&world.run("config path --json").stdout).unwrap();
     let file = paths["paths"]["user"].as_str().unwrap().replace("$WORLD", world.path().to_str().unwrap());
@@ -194,7 +194,7 @@ fn a_project_brings_roles_and_loosens_none() {
         [stderr] Warning: role release: the project's `safety` = "full-auto" is looser than you allow: "auto-edit" counts
         [exit 0]
     "#]].assert_eq(&list.to_string());
-    // A role that needs a variable says so.
+    // A role says that it needs a variable which is not set.
     let planner = world.run("roles show planner");
     assert!(
         planner.stderr.contains("its model needs the variable TEAM_MODEL, which is not set"),
@@ -209,7 +209,7 @@ fn a_project_brings_roles_and_loosens_none() {
     assert!(linked.code == 1 && linked.stderr.contains("cannot read"), "{linked}");
 }
 
-/// What an agent learns by asking for a check of a file is what keys it has, not what they say.
+/// The check of a file prints its keys at most, never their values, because an agent may ask for it.
 #[test]
 fn a_check_quotes_no_values_of_strangers() {
     let world = world();

@@ -1,4 +1,4 @@
-//! What sessions are told of who is here: at their start, and when others come and go.
+//! Tests of what sessions are told of other agents: at their start, and when others come and go.
 
 use consort_testkit::Sealed;
 use consort_testkit::tokens;
@@ -13,7 +13,7 @@ fn world() -> Sealed {
     world
 }
 
-/// A session starts, and is told this.
+/// Starts a session; returns what it is told.
 fn start(world: &Sealed, session: &str, name: &str) -> String {
     let mut hook = world.consort(["hook", "claude", "SessionStart"]);
     let call = json!({ "session_id": session, "cwd": world.project(), "source": "startup" });
@@ -22,7 +22,7 @@ fn start(world: &Sealed, session: &str, name: &str) -> String {
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
 }
 
-/// What a session hears with the result of a tool.
+/// Returns what a session is told with the result of a tool.
 fn after_tool(world: &Sealed, session: &str) -> Option<String> {
     world.told(session, "PostToolUse", &json!({ "tool_name": "Look" }))
 }
@@ -49,10 +49,10 @@ fn who_was_here_first_hears_of_who_came_later() {
         (17 tokens)
     "#]],
     );
-    // Once, and not of those who were there at the start.
+    // It is told once, and a session is not told again of agents named at its start.
     assert_eq!((after_tool(&world, "s1"), after_tool(&world, "s2")), (None, None));
 
-    // Many at once are one line, with a prompt too.
+    // Several newcomers are one line, also with a prompt.
     for (session, name) in [("s3", "Heron"), ("s4", "GrandZenith"), ("s5", "NobleNebula")] {
         start(&world, session, name);
     }
@@ -67,12 +67,12 @@ fn who_was_here_first_hears_of_who_came_later() {
     );
     assert_eq!(after_tool(&world, "s1"), None);
 
-    // A subagent's context is thrown away with it: its session hears of it.
+    // A subagent's context is thrown away with it, so its session is told instead.
     start(&world, "s6", "Otter");
     let in_subagent = json!({ "tool_name": "Look", "agent_id": "a1" });
     assert_eq!(world.told("s1", "PostToolUse", &in_subagent), None);
     assert!(after_tool(&world, "s1").unwrap().contains("Otter"));
-    // A compaction, a new name, a session in the place of another: nobody has come.
+    // A session that starts again or is renamed is not a newcomer.
     start(&world, "s6", "Otter");
     assert_eq!(world.run_as(Some("s6"), &["agent", "rename", "Badger"]).code, 0);
     assert_eq!(after_tool(&world, "s1"), None);

@@ -1,4 +1,4 @@
-//! Runs: agents that are put to work without a terminal, here a stub that does what its
+//! Tests of runs: agents that work without a terminal, here a stub that does what its
 //! prompt says.
 
 mod batches;
@@ -67,7 +67,7 @@ fn a_task_comes_from_an_argument_a_file_or_standard_input() {
     assert_eq!(stage.list().len(), 6, "what was refused is no run");
 }
 
-/// Neither keys of other CLIs nor what is of the session that asks.
+/// A worker gets neither keys of other CLIs nor variables of the session that asks for the run.
 #[test]
 fn a_worker_gets_what_it_needs_and_no_other_keys() {
     let stage = Stage::new();

@@ -1,5 +1,5 @@
-//! The real agent CLIs put to work by `consort run`: what they do is seen while they do it,
-//! what they may not do they do not, and what came of it is told as it was.
+//! Tests of the real agent CLIs under `consort run`: their work is seen while they do it, they are
+//! kept from what they may not do, and their results are reported as they were.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -76,8 +76,8 @@ fn copilot_is_kept_in_bounds() {
     keeps_within("copilot");
 }
 
-/// It is connected for good, and nobody has reviewed its hooks: without a terminal it would leave
-/// them out, and do whatever it likes.
+/// Codex is connected for good, and nobody has reviewed its hooks: without a terminal it would skip
+/// them, and do whatever it likes.
 #[test]
 fn codex_is_kept_in_bounds_by_hooks_that_nobody_has_reviewed() {
     let Some(stage) = Stage::open("codex") else { return };
@@ -90,14 +90,14 @@ fn codex_is_kept_in_bounds_by_hooks_that_nobody_has_reviewed() {
     assert_eq!(run["state"], "done", "{run}");
     let last = stage.model.turns().last().unwrap().to_string();
     assert!(!stage.has("held.txt") && last.contains("is reserved by Falcon"), "{run}");
-    // Each hook is heard once.
+    // Each hook runs once.
     assert_eq!(last.matches("1 other agent is here").count(), 1);
     let journal = stage.world.run("journal tail -n 50").stdout;
     assert_eq!(journal.matches(" joined (").count(), 2, "{journal}");
     stage.is_left_as_it_was();
 }
 
-/// It waits for the end of a limit by itself, and says neither for how long nor that it does: its
+/// OpenCode waits for the end of a limit by itself, and says neither for how long nor that it waits; its
 /// run is parked all the same.
 #[test]
 fn opencode_is_parked_at_a_limit() {
@@ -113,8 +113,8 @@ fn opencode_is_parked_at_a_limit() {
     stage.is_left_as_it_was();
 }
 
-/// It is seen at work, hears what it is told meanwhile, is kept from what another has reserved,
-/// says what came of it and what that took, and goes on in its session.
+/// Checks that a CLI's run is seen at work, gets mail meanwhile, is kept from what another has reserved,
+/// reports its result and cost, and can be resumed in its session.
 fn works(kind: &'static str) {
     let Some(stage) = Stage::open(kind) else { return };
     let (teller, told) = (Arc::clone(&stage.world), Arc::new(Mutex::new(Vec::new())));
@@ -135,26 +135,26 @@ fn works(kind: &'static str) {
         "{run}"
     );
     assert!(stage.has("made.txt") && stage.has("more.txt"), "{run}");
-    // While it worked.
+    // The logs and the list were read while the run worked.
     let told = told.lock().unwrap().clone();
     assert!(told[0].contains("made.txt"), "{told:?}");
     let list: Value = serde_json::from_str(&told[1]).unwrap();
     assert_eq!(list["items"][0]["state"], "running", "{list}");
-    // What was sent to it is in a later request.
+    // The message is in a later request.
     let turns: Vec<String> = stage.model.turns().iter().map(Value::to_string).collect();
     assert_eq!(turns.len(), 4, "{run}");
     assert!(!turns[1].contains("hello from the person"), "{kind}");
     assert!(turns[3].contains("hello from the person"), "{kind}: {told:?}");
-    // What another has reserved it does not write, and it knows why.
+    // The run does not write what another has reserved, and is told why.
     assert!(!stage.has("held.txt"), "{run}");
     assert!(turns[2].contains("is reserved by Falcon"), "{kind}");
-    // What it took.
+    // The figures of the run.
     assert_eq!((&run["tokens"]["input"], &run["tokens"]["output"]), (&json!(400), &json!(80)), "{run}");
     assert_eq!(run["turns"], 4, "{run}");
     assert!(run["tools"] == 3 && run["tools_failed"] == 1, "{run}");
     let is_known = !matches!(kind, "opencode" | "pi");
     assert_eq!(run["cost_usd"].as_f64().is_some(), is_known, "{run}");
-    // OpenCode does not tell which model has answered.
+    // OpenCode does not report which model has answered.
     assert_eq!(run["model"].is_string(), kind != "opencode", "{run}");
 
     stage.model.then(Step::say("second answer"));
@@ -168,7 +168,7 @@ fn works(kind: &'static str) {
     stage.is_left_as_it_was();
 }
 
-/// What its safety does not allow it does not do, whatever it tries; what it allows it does.
+/// Checks that a run does only what its safety level allows, whatever it tries.
 fn keeps_within(kind: &'static str) {
     let Some(stage) = Stage::open(kind) else { return };
     std::fs::write(stage.world.project().join("kept.txt"), "mine").unwrap();
@@ -179,7 +179,7 @@ fn keeps_within(kind: &'static str) {
     assert_eq!((&run["state"], &run["result"]), (&json!("done"), &json!("I left it")), "{run}");
     assert!(!stage.has("refused.txt") && run["tools_failed"].as_u64() >= Some(1), "{run}");
 
-    // No CLI minds that: it is our hook that does.
+    // No CLI would refuse this deletion: our hook does.
     stage.model.forget();
     for step in [stage.shell("rm kept.txt"), Step::say("I left it")] {
         stage.model.then(step);
@@ -200,7 +200,7 @@ fn keeps_within(kind: &'static str) {
     stage.is_left_as_it_was();
 }
 
-/// Looks again until it is as wanted, for so long.
+/// Calls `look` until `is_it` holds for the result, for `longest` at most.
 fn until_within(longest: Duration, look: impl Fn() -> Value, is_it: impl Fn(&Value) -> bool) -> Value {
     let since = Instant::now();
     loop {
@@ -213,7 +213,7 @@ fn until_within(longest: Duration, look: impl Fn() -> Value, is_it: impl Fn(&Val
     }
 }
 
-/// A world with a real CLI, and another agent who has reserved a file.
+/// A world with a real CLI, and another agent that has reserved a file.
 struct Stage {
     kind: &'static str,
     agent: Option<RealAgent>,
@@ -255,14 +255,14 @@ impl Stage {
         command
     }
 
-    /// What a command prints as JSON.
+    /// Runs a command with `--json`, and returns its output.
     fn json(&self, arguments: &[&str]) -> Value {
         let ran: Ran = self.world.ran(&mut self.consort(&[arguments, &["--json"]].concat()));
         let told: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"));
         told["run"].clone()
     }
 
-    /// A run of this CLI, as it has ended.
+    /// Runs this CLI to its end, and returns the run.
     fn ran(&self, arguments: &[&str]) -> Value {
         let model: &[&str] = if self.kind == "pi" { &["--model", "stub/stub-model"] } else { &[] };
         self.json(&[&["run", "--cli", self.kind], model, arguments].concat())
@@ -283,7 +283,7 @@ impl Stage {
         self.agent.map_or_else(claude, |agent| agent.write(&self.world, path, "hi"))
     }
 
-    /// Its agents are gone, and everything is in order.
+    /// Checks that the runs' agents are gone, and that everything is in order.
     fn is_left_as_it_was(&self) {
         let who: Value = serde_json::from_str(&self.world.run("who --json").stdout).unwrap();
         assert_eq!(who["items"].as_array().map(Vec::len), Some(1), "{who}");

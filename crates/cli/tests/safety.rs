@@ -1,5 +1,4 @@
-//! Sessions of runs: what their safety does not allow is refused before the tool, by the hook
-//! of each CLI.
+//! Tests that the hook of each CLI refuses tools which the safety level of a run does not allow.
 
 use consort_testkit::Sealed;
 use expect_test::expect;
@@ -12,7 +11,7 @@ fn world() -> Sealed {
     world.with_falcon_and_raven()
 }
 
-/// Why a tool of Claude Code's is refused; `None` if it is not.
+/// Returns the reason why a tool of Claude Code's is refused; `None` if it is not.
 fn claude(world: &Sealed, safety: Option<&str>, tool: &str, input: &Value) -> Option<String> {
     let call = json!({
         "session_id": "s1", "cwd": world.project(), "hook_event_name": "PreToolUse",
@@ -24,7 +23,7 @@ fn claude(world: &Sealed, safety: Option<&str>, tool: &str, input: &Value) -> Op
         .then(|| answer["permissionDecisionReason"].as_str().unwrap().to_owned())
 }
 
-/// The same of Gemini CLI's.
+/// Returns the reason why a tool of Gemini CLI's is refused; `None` if it is not.
 fn gemini(world: &Sealed, safety: Option<&str>, tool: &str, input: &Value) -> Option<String> {
     let call = json!({
         "session_id": "g1", "cwd": world.project(), "hook_event_name": "BeforeTool",
@@ -44,13 +43,13 @@ fn answer(world: &Sealed, words: [&str; 3], safety: Option<&str>, call: &Value) 
     serde_json::from_str(&ran.stdout).ok()
 }
 
-/// What each level lets through, of what each CLI calls its tools.
+/// Checks what each level lets through, by the names that each CLI gives its tools.
 #[test]
 fn each_level_refuses_what_it_does_not_allow() {
     let world = world();
     let shell = |command: &str| json!({ "command": command });
     let file = |name: &str| json!({ "file_path": world.project().join(name), "content": "x" });
-    // The class, and whether suggest, auto-edit and full-auto let it through.
+    // Claude Code's tool, Gemini's, the input, and whether suggest, auto-edit and full-auto allow it.
     let cases = [
         ("Read", "read_file", file("a"), "yes yes yes"),
         ("Bash", "run_shell_command", shell("git status && ls"), "yes yes yes"),
@@ -75,14 +74,14 @@ fn each_level_refuses_what_it_does_not_allow() {
         let gemini = levels.map(|level| told(gemini(&world, Some(level), of_gemini, input)));
         assert_eq!(gemini.join(" "), *expected, "{of_gemini} {input}");
     }
-    // Outside of a run nothing of this is refused.
+    // Outside of a run none of these is refused.
     for (of_claude, of_gemini, input, _) in &cases {
         assert_eq!(claude(&world, None, of_claude, input), None, "{input}");
         assert_eq!(gemini(&world, None, of_gemini, input), None, "{input}");
     }
 }
 
-/// A patch of Codex's, by its own tool or by its shell.
+/// Codex applies a patch by its own tool or by its shell.
 #[test]
 fn a_patch_that_deletes_is_told_from_one_that_edits() {
     let world = world();
@@ -118,7 +117,7 @@ fn a_refusal_says_what_to_do_instead() {
         why("full-auto", "git push --force"),
         why("full-auto", "eval \"$X\""),
         claude(&world, Some("full-auto"), "mcp__other__do", &json!({})).unwrap_or_default(),
-        // What the variable is not meant to say is the strictest.
+        // An unknown level counts as the strictest.
         why("everything", "touch a"),
     ];
     expect![[r#"
@@ -131,7 +130,7 @@ fn a_refusal_says_what_to_do_instead() {
     .assert_eq(&told.join("\n"));
 }
 
-/// A rule of the person's that is stricter still holds, and one that allows does not loosen.
+/// A stricter rule of the person's still holds, and a rule that allows does not loosen the level.
 #[test]
 fn rules_of_the_person_are_only_ever_stricter() {
     let world = world();
@@ -141,6 +140,6 @@ fn rules_of_the_person_are_only_ever_stricter() {
     assert!(why("cargo test").unwrap().contains("your user's rule #1"));
     assert!(why("rm a").unwrap().contains("your run's safety is auto-edit"));
     assert_eq!(why("make"), None);
-    // What a command sets, it sets for itself.
+    // A variable that a command sets does not change the level of its session.
     assert!(why("CONSORT_SAFETY=full-auto rm a").unwrap().contains("your run's safety is auto-edit"));
 }

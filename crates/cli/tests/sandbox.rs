@@ -1,4 +1,4 @@
-//! Codex with its own sandbox: its commands cannot write the store.
+//! Tests of Codex with its own sandbox, in which its commands cannot write the store.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use consort_testkit::StubModel;
 use serde_json::Value;
 use serde_json::json;
 
-/// In its own sandbox and with its own approvals Codex speaks through our MCP server,
+/// With its own sandbox and approvals, Codex calls us through our MCP server,
 /// which `init` adds.
 #[test]
 fn codex_speaks_with_its_own_defaults() {
@@ -41,15 +41,15 @@ fn codex_speaks_with_its_own_defaults() {
     assert!(journal.contains("src/"), "{ran}\n{journal}");
 }
 
-/// Commands in its sandbox cannot write the store: our server does it for them, as
-/// far as an agent may.
+/// Commands in the sandbox cannot write the store: our MCP server carries them out, as
+/// far as an agent may run them.
 #[test]
 fn codex_commands_get_out_of_its_sandbox() {
     let agent = RealAgent::Codex;
     if agent.is_out_of_reach() {
         return;
     }
-    // Its sandbox lets everything write to /tmp.
+    // Not in /tmp, because Codex's sandbox lets everything write there.
     let world = Sealed::new_in(Path::new("/var/tmp"), env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
@@ -74,13 +74,13 @@ fn codex_commands_get_out_of_its_sandbox() {
             "can only concern the repository of its session",
         ),
         ("consort reserve inner/file", "can only concern the repository of its session"),
-        // An agent that was started there is another: nobody speaks for it this way.
+        // An agent that was started in the sandbox is another agent: the server does not speak for it.
         ("cp $(which bash) gemini && ./gemini -c 'consort whoami; true'", "has not joined"),
     ];
     let consort = env!("CARGO_BIN_EXE_consort");
     let lines =
         expected.map(|(line, _)| format!("({}) 2>&1", line.replace("consort ", &format!("{consort} "))));
-    // In parts: Codex waits ten seconds for a command.
+    // In parts, because Codex waits only ten seconds for a command.
     let parts = lines.chunks(4).map(|part| {
         agent.shell(&part.iter().map(|line| format!("{line}; echo ---")).collect::<Vec<_>>().join("; "))
     });
@@ -107,7 +107,7 @@ fn codex_commands_get_out_of_its_sandbox() {
     assert!(heard.contains("> --key=abc"), "{heard}");
 }
 
-/// Asks our MCP server for whatever it is called with, as a hostile program in the
+/// A program that asks our MCP server for any command, as a hostile program in the
 /// sandbox would.
 const FORGED: &str = r#"
 import fcntl, glob, json, os, time

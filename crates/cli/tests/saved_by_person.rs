@@ -1,4 +1,4 @@
-//! What a holder hears when the person saves what it has reserved.
+//! Tests of what a holder is told when the person saves files that it has reserved.
 
 use std::fs;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn the_holder_hears_that_its_user_saved_a_reserved_file() {
     assert_eq!(prompt(), None);
     std::thread::sleep(Duration::from_millis(60));
 
-    // What it has read is told with the next tool, the rest with the next prompt.
+    // Changes to files that it has read are told with the next tool, others with the next prompt.
     for file in ["src/a.rs", "src/b.rs", "README.md"] {
         fs::write(at(file), "in an editor\n").unwrap();
     }
@@ -39,7 +39,7 @@ fn the_holder_hears_that_its_user_saved_a_reserved_file() {
     assert!(!told.contains("src/a.rs"), "{told}");
     assert_eq!(prompt(), None, "once");
 
-    // Its own work, and what came about while an agent ran a command, is not the person's.
+    // The holder's own write, and a change while an agent ran a command, do not count as the person's.
     fs::write(at("src/b.rs"), "by Falcon\n").unwrap();
     let edit = json!({ "tool_name": "Edit", "tool_input": { "file_path": at("src/b.rs") } });
     world.told("s1", "PostToolUse", &edit);

@@ -1,4 +1,4 @@
-//! The screen, in a real terminal that somebody looks at.
+//! Tests of the screen, in a real terminal with a client.
 
 mod flows;
 mod places;

@@ -1,5 +1,5 @@
-//! The official SDKs of MCP as clients, over pipes and over HTTP: what is listed and
-//! called is what they understand.
+//! Tests of the official MCP SDKs as clients, over pipes and over HTTP: they can list and
+//! call everything.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ fn tools() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools")
 }
 
-/// Whether an SDK could not be installed here; says so, loudly.
+/// Tells whether an SDK could not be installed here, and prints that loudly.
 fn is_out_of_reach(package: &str) -> bool {
     let is_out = tools().join(package).join("unreachable").exists();
     if is_out {

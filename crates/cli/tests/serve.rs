@@ -1,4 +1,4 @@
-//! `consort serve`, as programs on the other end of a connection see it: ours,
+//! Tests of `consort serve`, as programs on the other end of a connection see it: ours,
 //! and the official clients of MCP.
 
 use std::fs;
@@ -39,7 +39,7 @@ fn the_outcomes_are_served_as_json() {
     world.run_as(Some("s2"), &["send", "@me", "hi"]);
     let (_, inbox) = site.get("inbox");
     assert_eq!(inbox["items"][0]["text"], "hi");
-    // It waits until it was really shown.
+    // The message waits until the client says that it was shown.
     assert_eq!(site.get("inbox").1["items"], inbox["items"]);
     let id = inbox["items"][0]["id"].clone();
     let (status, read) = site.post("inbox/read", &json!({ "messages": [id] }));
@@ -134,7 +134,7 @@ fn the_journal_is_followed_and_taken_up_again() {
     };
     let text = |entry: &Value| entry["changes"][0]["change"]["sent"]["text"].clone();
     let mut live = events(&[]);
-    // Its head has come: from here on nothing is missed.
+    // The head of the answer has come: from here on no entry is missed.
     live.find(String::is_empty).unwrap();
     world.run_as(Some("s1"), &["send", "Raven", "one"]);
     let (id, entry) = next(&mut live);
@@ -145,11 +145,11 @@ fn the_journal_is_followed_and_taken_up_again() {
     }
     let mut again = events(&[&format!("last-event-id: {id}")]);
     assert_eq!([next(&mut again), next(&mut again)].map(|(_, entry)| text(&entry)), ["two", "three"]);
-    // A stream that goes on keeps nobody from ending.
+    // An open stream does not keep the server from ending.
     assert!(site.end().success());
 }
 
-/// The token says that a call may be made; whose it is, its processes say.
+/// The token only allows a call; the caller is identified by its processes.
 #[test]
 fn an_agent_is_itself_whatever_token_it_has() {
     let world = world();
@@ -173,7 +173,7 @@ print(urllib.request.urlopen(request).read().decode())
     );
 }
 
-/// Nor does it become the person by hiding where a call comes from.
+/// An agent does not become the person by hiding the origin of a call.
 #[test]
 fn an_agent_that_hides_is_not_the_person() {
     let world = world();
@@ -213,7 +213,7 @@ time.sleep(2)
     assert!(letters.iter().all(|letter| letter["text"] != "free"), "{letters:?}");
 }
 
-/// Clients that come and go leave nothing running behind.
+/// Clients that come and go leave no threads running.
 #[test]
 fn clients_leave_no_threads_behind() {
     let world = world();
@@ -245,7 +245,7 @@ fn clients_leave_no_threads_behind() {
         site.request("POST /mcp", &headers, &call.to_string()).read_to_string(&mut answer).unwrap();
         assert!(answer.contains("api-client, idle"), "{answer}");
     }
-    // The blocking pool keeps a few for a while.
+    // The blocking pool keeps a few threads for a while.
     assert!(count() < 15, "{}", count());
 }
 
@@ -278,7 +278,7 @@ fn tools() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools")
 }
 
-/// A program that npm brought; `None` where it could not be brought, loudly.
+/// Makes a command of a program from npm; `None`, with a loud message, if it could not be installed.
 fn node(world: &Sealed, package: &str, program: &str) -> Option<Command> {
     let dir = tools().join(package);
     if dir.join("unreachable").exists() {
@@ -291,8 +291,8 @@ fn node(world: &Sealed, package: &str, program: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Both revisions that the suite knows, with what does not apply to us listed
-/// beside it, and why.
+/// Tests both revisions that the suite knows; checks that do not apply to us are listed with
+/// reasons in `conformance/`.
 #[test]
 fn the_official_conformance_suite_passes() {
     let world = world();
@@ -352,7 +352,7 @@ fn the_official_inspector_lists_and_calls_tools() {
     assert_eq!(world.run_as(Some("s2"), &["inbox"]).stdout.matches("> looked into").count(), 2);
 }
 
-/// What a client of MCP that keeps no session is answered, over a connection of its own.
+/// Calls a tool as an MCP client without a session, over a connection of its own.
 fn called(site: &HttpServer, tool: &str, arguments: Value) -> Value {
     let mut answer = String::new();
     calling(site, tool, arguments).read_to_string(&mut answer).unwrap();
@@ -382,7 +382,8 @@ fn calling(site: &HttpServer, tool: &str, arguments: Value) -> TcpStream {
     site.request("POST /mcp", &headers, &call.to_string())
 }
 
-/// A message counts as read when its answer has arrived, not when its reader calls again.
+/// A later call over another connection does not prove that an answer has arrived, so its messages
+/// do not count as read.
 #[test]
 fn mail_in_an_answer_that_was_lost_is_shown_again() {
     let world = world();
@@ -395,7 +396,7 @@ fn mail_in_an_answer_that_was_lost_is_shown_again() {
         let sent = world.run_as(Some("s2"), &["inbox", "--sent", "--json"]).stdout;
         serde_json::from_str::<Value>(&sent).unwrap()["items"][0]["receipts"][0]["state"] == "read"
     };
-    // The answer is there, and nobody takes it.
+    // The answer has been sent, and the client does not read it.
     let lost = calling(&site, "inbox", json!({}));
     lost.peek(&mut [0]).unwrap();
     drop(lost);
@@ -423,7 +424,7 @@ fn a_runaway_query_delays_no_other_client() {
         assert_eq!(called(&site, "query", json!({ "expr": "(+ 1 2)" }))["content"][0]["text"], "3");
         called(&site, "who", json!({}));
     }
-    // It is still at it.
+    // The first query still runs.
     let kind = runaway.peek(&mut [0]).map_err(|error| error.kind());
     assert_eq!(kind, Err(std::io::ErrorKind::WouldBlock));
 }

@@ -1,4 +1,4 @@
-//! `consort shield -- <command>`, with real namespaces.
+//! Tests of `consort shield -- <command>`, with real namespaces.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,7 +15,7 @@ use consort_testkit::Ran;
 use consort_testkit::Sealed;
 use serde_json::json;
 
-/// Falcon holds `held`; the rest is anybody's.
+/// Makes a world in which Falcon holds `held`; other paths are free.
 fn world(held: &[&str]) -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -24,7 +24,7 @@ fn world(held: &[&str]) -> Sealed {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "before\n").unwrap();
     }
-    // What it writes, the command that runs it does not tell.
+    // The command that runs this script does not tell what the script writes.
     fs::write(world.project().join("try.py"), "open('src/auth/login.rs', 'a').write('y\\n')\n").unwrap();
     let world = world.with_falcon_and_raven();
     for path in held {
@@ -40,7 +40,7 @@ fn shielded(world: &Sealed, words: &[&str]) -> Ran {
     world.run_as(Some("s2"), &words)
 }
 
-/// Runs a script of which nobody can tell what it writes.
+/// Runs a script whose text does not tell what it writes behind the shield.
 fn opaque(world: &Sealed, script: &str) -> Ran {
     shielded(world, &["sh", "-c", &format!("$NOTHING true; {script}")])
 }
@@ -63,7 +63,7 @@ fn what_others_have_reserved_is_read_only_and_the_rest_is_not() {
         let ran = opaque(&world, &format!("echo x >> {path}"));
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{path}");
     }
-    // A new file in a reserved directory; the reserved file itself, replaced or removed.
+    // A new file in a reserved directory fails, and so does replacing or removing a reserved file.
     let ran = opaque(&world, "echo x > src/auth/new.rs");
     assert!(ran.stderr.contains("Read-only file system"), "{ran}");
     for script in
@@ -76,7 +76,7 @@ fn what_others_have_reserved_is_read_only_and_the_rest_is_not() {
         assert!(ran.code != 0 && is_told, "{script}: {ran}");
     }
     assert_eq!(content(&world, "src/cart.rs"), "before\n");
-    // Reading goes on, and nobody outside sees any of it.
+    // Reading still works, and the mounts are not visible outside.
     assert_eq!(opaque(&world, "cat src/auth/login.rs").stdout, "before\n");
     fs::write(world.project().join("src/auth/login.rs"), "Falcon's\n").unwrap();
     assert_eq!(fs::read_to_string("/proc/self/mountinfo").unwrap().matches("/src/auth").count(), 0);
@@ -88,14 +88,14 @@ fn its_holder_and_what_its_text_tells_are_not_shielded() {
     let ran =
         world.run_as(Some("s1"), &["shield", "--", "sh", "-c", "$NOTHING true; echo x >> src/auth/login.rs"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran}");
-    // The guard has refused this before, or let it through: it is not for the shield.
+    // A command whose text tells what it writes is left to the guard, and not shielded.
     let ran = shielded(&world, &["sh", "-c", "echo x >> src/auth/login.rs"]);
     assert_eq!(ran.code, 0, "{ran}");
     for script in ["sudo() { :; }; sudo", "npm() { :; }; npm run dev", "sleep 0 & wait"] {
         let ran = opaque(&world, &format!("{script}; echo x >> src/auth/login.rs"));
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{script}");
     }
-    // Begun to stay, by the agent's own word.
+    // A command that the agent runs in the background is not shielded.
     let text = "python3 try.py";
     let call = json!({ "session_id": "s2", "cwd": world.project(), "tool_name": "Bash", "tool_use_id": "t",
         "tool_input": { "command": text, "run_in_background": true } });
@@ -104,7 +104,7 @@ fn its_holder_and_what_its_text_tells_are_not_shielded() {
     assert!(content(&world, "src/auth/login.rs").ends_with("y\n"));
 }
 
-/// What stays although nothing in its text says so is told of, once its view is of the past.
+/// A process that stays behind the shield is listed once nobody has reserved its paths any more.
 #[test]
 fn who_stays_behind_a_shield_that_nobody_needs_is_listed() {
     let world = world(&["src/auth/"]);
@@ -127,7 +127,7 @@ fn settings_and_overrides_count() {
     let world = world(&["src/auth/"]);
     let write = || opaque(&world, "echo x >> src/auth/login.rs").code;
     assert_ne!(write(), 0);
-    // The environment of an agent loosens nothing.
+    // An agent's environment does not loosen protection.
     let mut command =
         world.consort(["shield", "--", "sh", "-c", "$NOTHING true; echo x >> src/auth/login.rs"]);
     let ran = world.ran(command.env("CONSORT_SESSION", "s2").env("CONSORT_CLAIMS_SHIELD", "off"));
@@ -143,13 +143,13 @@ fn settings_and_overrides_count() {
     assert_eq!(opaque(&world, "echo x >> src/auth/deep/a.rs").code, 0);
 }
 
-/// What a command sees of its process must be what it would see without us.
+/// A command sees its process as it would without the shield.
 #[test]
 fn the_command_is_as_it_would_have_been() {
     let world = world(&["src/auth/"]);
     let look = "$NOTHING true; echo $$ $PPID; pwd; id; ps -o pgid=,sid=,tty= -p $$; grep -E '^(Sig|Shd)' /proc/self/status; \
                 ulimit -a; umask; env | sort | grep -v '^_='; ls -l /proc/$$/fd | wc -l; printf '%s|' \"$0\" \"$@\"";
-    // In the process of `sh`, so that both have the same parent.
+    // By `exec` from `sh`, so that both have the same parent.
     let run = |shield: &str| {
         let script = format!(
             "cd src/auth/deep; trap '' USR1 PIPE; {shield} sh -c '{}' zero 'a b' \"it's\" ''",
@@ -170,7 +170,7 @@ fn the_command_is_as_it_would_have_been() {
     let signals =
         |text: &str| text.lines().filter(|line| line.starts_with("Sig")).collect::<Vec<_>>().join("\n");
     assert_eq!(signals(&plain), signals(&shielded));
-    // Also from inside a reserved directory, by a relative name.
+    // The shield works also inside a reserved directory, for a relative name.
     let script = format!(
         "cd src/auth; exec {} shield -- sh -c '$NOTHING true; echo x > login.rs'",
         env!("CARGO_BIN_EXE_consort")
@@ -194,14 +194,14 @@ fn exit_codes_signals_input_and_bytes_pass_through() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
-    // A signal reaches the command itself, and is what ended it.
+    // A signal reaches the command itself, and is reported as what ended it.
     let mut child = start(&["sh", "-c", "$NOTHING true; echo up; exec sleep 600"].map(OsStr::new));
     let mut up = [0; 3];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut up).unwrap();
     let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     assert_eq!(child.wait().unwrap().signal(), Some(15));
-    // Bytes that are no text, in and out.
+    // Bytes that are not UTF-8 pass unchanged, in and out.
     let odd = OsStr::from_bytes(b"\xff\xfe a'b");
     let mut child = start(&[
         OsStr::new("sh"),
@@ -227,7 +227,7 @@ fn odd_names_links_and_what_is_not_there_are_no_trouble() {
     symlink("other.txt", world.project().join("src/link.rs")).unwrap();
     let ran = opaque(&world, "echo x >> \"src/a b'c.rs\"");
     assert!(ran.stderr.contains("Read-only file system"), "{ran}");
-    // What is not there cannot be mounted; it is looked at afterwards.
+    // A missing path cannot be mounted; the check after the command covers it.
     assert_eq!(opaque(&world, "echo x > missing.rs").code, 0);
     // A shield within a shield.
     let nested = format!(
@@ -260,12 +260,12 @@ fn a_command_runs_whatever_is_wrong_with_us() {
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "ran\n", ""));
 }
 
-/// Who is not root needs a user namespace, and stays who it is in there.
+/// An ordinary user needs a user namespace, and has the same id in it.
 #[test]
 fn it_works_for_an_ordinary_user() {
     let world = world(&["src/auth/", "src/cart.rs"]);
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    // The first command brings what is published up to date.
+    // The first command brings the published files up to date.
     assert_eq!(world.run("who").code, 0);
     let as_user = |script: &str, flags: &[&str]| {
         let mut command = if is_root { world.command("setpriv") } else { world.command("env") };
@@ -290,7 +290,7 @@ fn it_works_for_an_ordinary_user() {
     assert_eq!(Path::new(lines[2]), world.project().canonicalize().unwrap());
     assert!(stderr.contains("Read-only file system") && stderr.contains("busy"), "{stderr}");
     assert_eq!(content(&world, "src/auth/login.rs"), "before\n");
-    // It cannot undo it.
+    // The command cannot remove the mounts.
     let (_, stderr) = as_user(
         "$(echo tnuom | rev) -o remount,rw,bind src/auth src/auth 2>&1; echo x >> src/auth/login.rs",
         &[],
@@ -298,7 +298,7 @@ fn it_works_for_an_ordinary_user() {
     assert_eq!(content(&world, "src/auth/login.rs"), "before\n", "{stderr}");
 }
 
-/// As in a container that forbids namespaces.
+/// This is the case in a container that forbids namespaces.
 #[test]
 fn without_namespaces_the_command_runs_as_it_is() {
     if !consort_testkit::mounts::are_own("shield::without_namespaces_the_command_runs_as_it_is") {
@@ -312,7 +312,7 @@ fn without_namespaces_the_command_runs_as_it_is() {
         limits.join(" "),
         env!("CARGO_BIN_EXE_consort")
     );
-    // A user namespace of its own, so that its limits are its own too.
+    // In a user namespace of its own, so that the limits apply only there.
     let mut command = world.command("unshare");
     let output = command.args(["--user", "--map-root-user", "sh", "-c", &script]).output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -323,7 +323,7 @@ fn without_namespaces_the_command_runs_as_it_is() {
     );
 }
 
-/// The agent is told what stood in its way, and nothing when nothing did.
+/// The agent is told who holds the path that it could not write, and nothing if nothing failed.
 #[test]
 fn the_agent_reads_who_holds_what_it_could_not_write() {
     let world = world(&["src/auth/"]);
@@ -349,7 +349,7 @@ fn the_agent_reads_who_holds_what_it_could_not_write() {
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    // Once for each command; a command that met nothing is told nothing.
+    // It is told once for each command, and nothing for a command that met no reserved path.
     let again = world.told("s2", "PostToolUseFailure", &call(json!({ "error": "Read-only file system" })));
     assert!(!again.unwrap_or_default().contains("read-only"));
     let _ = opaque(&world, "true");

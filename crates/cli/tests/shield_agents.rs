@@ -1,5 +1,5 @@
-//! The shield in real agent CLIs: what their person has allowed, denied and wants to be
-//! asked for stays as it was, and so do output and exit codes.
+//! Tests of the shield in real agent CLIs: the person's rules about what is allowed, denied and
+//! asked for have the same effect, and output and exit codes stay the same.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,7 +18,7 @@ use consort_testkit::until;
 use serde_json::Value;
 use serde_json::json;
 
-/// An MCP server that notes what it was started with.
+/// An MCP server that logs its arguments.
 const SERVER: &str = r#"
 import sys, json
 open(sys.argv[1], 'a').write(json.dumps(sys.argv[2:]) + '\n')
@@ -42,11 +42,11 @@ for line in sys.stdin:
 struct Story {
     world: Sealed,
     claude: Claude,
-    /// The program under test, where it can be lost.
+    /// A copy of the program under test, which can be removed.
     program: PathBuf,
 }
 
-/// Falcon has reserved `src/auth/`; Claude Code has `settings`, and is connected.
+/// Makes a world in which Falcon has reserved `src/auth/`, and Claude Code has `settings` and is connected.
 fn story(settings: &Value) -> Story {
     let temp = tempfile::tempdir().unwrap().keep();
     let program = temp.join("consort");
@@ -82,7 +82,7 @@ impl Drop for Story {
 }
 
 impl Story {
-    /// The results of commands that a session runs in that mode, with these arguments.
+    /// Runs a session in this mode, with these arguments; returns the results of its commands.
     fn results(&self, mode: &str, arguments: &[&str], steps: &[Step]) -> Vec<Value> {
         let model = StubModel::start(steps.iter().cloned().chain([Step::say("Done.")]));
         let ran = self.world.ran(self.session(&model, mode).args(arguments));
@@ -93,7 +93,7 @@ impl Story {
     fn session(&self, model: &StubModel, mode: &str) -> Command {
         let whole = self.claude.headless(&self.world, model, "please");
         let mut session = self.world.command(whole.get_program());
-        // The same without what allows everything.
+        // A headless command without the arguments that allow everything.
         session.envs(whole.get_envs().filter_map(|(name, value)| Some((name, value?))));
         session.env("SHELL", "/bin/bash").env("IS_SANDBOX", "1");
         session.args(["-p", "please", "--permission-mode", mode]).stdin(std::process::Stdio::null());
@@ -121,13 +121,13 @@ fn text(result: &Value) -> String {
     }
 }
 
-/// All that the model was told.
+/// Returns the whole conversation that the model was sent last.
 fn told(model: &StubModel) -> String {
     model.turns().last().unwrap()["messages"].to_string()
 }
 
 impl Story {
-    /// Connected, but for the shield.
+    /// Removes the shield, and leaves Claude Code connected otherwise.
     fn without_shield(self) -> Self {
         fs::remove_file(self.world.home().join(".claude/consort-shell")).unwrap();
         let mut settings: Value =
@@ -137,7 +137,7 @@ impl Story {
         self
     }
 
-    /// Whether a session in a terminal asks its user before it runs a command.
+    /// Tells whether a session in a terminal asks its user before it runs a command.
     fn asks(&self, mode: &str, command: &str) -> bool {
         let model = StubModel::start([Step::bash(command), Step::say("All is done.")]);
         let (program, environment) = self.claude.interactive(&self.world, &model);
@@ -152,7 +152,7 @@ impl Story {
     }
 }
 
-/// The same in a terminal, where the person is asked: nothing is asked for more, or less.
+/// In a terminal, the person is asked about the same commands with and without the shield.
 #[test]
 fn the_same_is_asked_for_in_a_terminal() {
     let rules = json!({ "permissions": {
@@ -170,7 +170,7 @@ fn the_same_is_asked_for_in_a_terminal() {
     }
 }
 
-/// In every mode, with rules of each kind: the same commands run, are refused and are
+/// In every mode, with rules of each kind, the same commands run, are refused and are
 /// asked for as without the shield, and give the same output.
 #[test]
 fn rules_and_modes_are_as_they_were() {
@@ -194,7 +194,7 @@ fn rules_and_modes_are_as_they_were() {
         let run = |story: &Story| {
             let model = StubModel::start(steps.iter().cloned().chain([Step::say("Done.")]));
             let ran = story.world.ran(&mut story.session(&model, mode));
-            // In auto mode what its check cannot be asked about is refused, and that is a failure.
+            // Auto mode cannot run its check here, so it refuses commands, and the session fails.
             assert_eq!(ran.code, i32::from(mode == "auto"), "{ran}");
             let results = results(&model, steps.len(), &ran);
             let world = story.world.path().canonicalize().unwrap();
@@ -238,7 +238,7 @@ fn a_program_cannot_write_what_another_has_reserved_and_its_agent_reads_why() {
     assert!(doctor.contains("shield: on for Claude Code"), "{doctor}");
 }
 
-/// Hooks and MCP servers go through the same program, and are not behind the shield.
+/// Hooks and MCP servers are started through the same prefix program, and are not behind the shield.
 #[test]
 fn hooks_and_servers_are_run_as_they_are() {
     let format = "cat > /dev/null; printf '%s|' 'a b' \"it's $((1+1))\" >> hook.log; echo 'by a hook' >> src/auth/login.rs";
@@ -284,7 +284,7 @@ fn everything_runs_without_our_program() {
     fs::copy(env!("CARGO_BIN_EXE_consort"), &story.program).unwrap();
 }
 
-/// One that the person had runs in between, and comes back.
+/// A shell prefix of the person's still runs, behind ours, and is restored by `uninit`.
 #[test]
 fn a_prefix_of_the_persons_is_kept() {
     for flag in ["", " -c 'a b'"] {
@@ -294,7 +294,7 @@ fn a_prefix_of_the_persons_is_kept() {
             "#!/bin/sh\nprintf '%s|' \"$@\" >> '$LOG'\nfor last; do :; done\nexec bash -c \"$last\"\n";
         fs::write(&logger, script.replace("$LOG", &log.to_string_lossy())).unwrap();
         fs::set_permissions(&logger, fs::Permissions::from_mode(0o755)).unwrap();
-        // Claude Code starts MCP servers by the whole of it, so none is here.
+        // No MCP server here: Claude Code would start it by the whole prefix.
         let prefix = format!("{}{flag}", logger.display());
         let settings = json!({ "env": { "CLAUDE_CODE_SHELL_PREFIX": prefix, "A": "b" } });
         let before = serde_json::to_string_pretty(&settings).unwrap();
@@ -306,7 +306,7 @@ fn a_prefix_of_the_persons_is_kept() {
         let logged = fs::read_to_string(&log).unwrap();
         assert_eq!(logged.contains("-c|a b|"), !flag.is_empty(), "{logged}");
         assert!(logged.contains("eval 'python3 touch.py'"), "{logged}");
-        // Falcon is still at work: what running sessions call stays.
+        // Falcon's session still runs, so the program that running sessions call stays.
         let ran = story.world.run("uninit --agent claude");
         assert!(ran.code == 0 && ran.stderr.contains("consort-shell stays for now"), "{ran}");
         assert_eq!(fs::read_to_string(settings_of(&story.world)).unwrap(), before);
@@ -316,7 +316,7 @@ fn a_prefix_of_the_persons_is_kept() {
     }
 }
 
-/// For one run, without a change of settings.
+/// A session under `consort with` is shielded without a change of settings.
 #[test]
 fn a_run_that_we_start_is_shielded_too() {
     let story = story(&json!({}));
@@ -335,7 +335,7 @@ fn a_run_that_we_start_is_shielded_too() {
     assert_eq!(story.held(), "before\n");
 }
 
-/// OpenCode runs its commands by the program that `SHELL` names: for a run of ours, that
+/// OpenCode runs its commands by the program that `SHELL` names; under `consort with`, that
 /// is one of ours.
 #[test]
 fn opencode_is_shielded_when_we_start_it() {
@@ -361,7 +361,7 @@ fn opencode_is_shielded_when_we_start_it() {
     assert_eq!(story.held(), "before\n");
 }
 
-/// pi has no permissions that a rewritten command could pass by; still it takes a word.
+/// pi has no permission rules that a rewritten command could bypass; still the setting is needed.
 #[test]
 fn pi_is_shielded_where_commands_may_be_rewritten() {
     let agent = RealAgent::Pi;
@@ -385,7 +385,7 @@ fn pi_is_shielded_where_commands_may_be_rewritten() {
     assert!(told.contains("src/auth/ (reserved by Falcon"), "{told}");
     assert!(told.contains("wrote 1\\nit's") && told.contains("exited with code 3"), "{told}");
     assert_eq!(story.held(), "before\n");
-    // Without that word nothing is rewritten.
+    // Without the setting `rewrite`, no command is rewritten.
     assert_eq!(story.world.run("config set claims.shield auto").code, 0);
     run(&["python3 touch.py"]);
     assert_eq!(story.held(), "before\nx\n");

@@ -1,4 +1,4 @@
-//! One session takes the place of another in its process; and which hooks bring a
+//! Tests of sessions that replace another in their process, and of hooks that bring a
 //! session back.
 
 use consort_testkit::Sealed;
@@ -45,7 +45,7 @@ fn the_new_session_has_all_that_was_the_old_ones() {
         assert!(world.run("holds list").stdout.contains("src/auth/"));
         let told = hook(&world, kind, start, "new", json!({ "source": "clear" }));
         let told = match kind {
-            // It hears nothing then: with its first prompt.
+            // Gemini hears nothing at its start, but is told with its first prompt.
             "gemini" => {
                 assert_eq!(told, "");
                 hook(&world, kind, "BeforeAgent", "new", json!({ "prompt": "go on" }))
@@ -69,7 +69,7 @@ fn the_new_session_has_all_that_was_the_old_ones() {
         assert_eq!(world.run("journal verify").code, 0);
         let tail = world.run("journal tail").stdout;
         assert!(tail.contains("was replaced by another session of its process"), "{tail}");
-        // What is said to the name reaches the new one.
+        // A message to the name reaches the new session.
         assert_eq!(world.run_as(None, &["send", &name, "once more"]).code, 0);
         assert!(world.run_as(Some("new"), &["inbox"]).stdout.contains("once more"));
     }
@@ -81,7 +81,7 @@ fn sessions_that_share_a_process_are_not_mistaken_for_each_other() {
     for session in ["a", "b"] {
         hook(&world, "claude", "SessionStart", session, json!({ "source": "startup" }));
     }
-    // Neither was announced to be replaced, and there are two.
+    // Neither session was announced as replaced, and there are two, so the third is a new agent.
     hook(&world, "claude", "SessionStart", "c", json!({ "source": "clear" }));
     assert_eq!(names(&world).len(), 3);
 }
@@ -95,13 +95,13 @@ fn a_late_hook_brings_nobody_back() {
         hook(&world, "claude", event, "s1", json!({ "tool_name": "Bash", "agent_id": "x", "message": "m" }));
         assert!(names(&world).is_empty(), "{event}");
     }
-    // A prompt does: it goes on.
+    // A prompt brings the session back.
     hook(&world, "claude", "UserPromptSubmit", "s1", json!({ "prompt": "go on" }));
     assert_eq!(names(&world).len(), 1);
 }
 
-/// A session that is resumed while it runs is a second agent with nothing of the
-/// first; after that one has ended, it is the same agent again.
+/// A session that is resumed while it still runs elsewhere is a second agent, with none of the
+/// first agent's mail and holds.
 #[test]
 fn a_session_resumed_while_it_runs_is_a_second_agent() {
     let world = world();
@@ -121,7 +121,7 @@ fn a_session_resumed_while_it_runs_is_a_second_agent() {
         assert_eq!(code, 0);
         String::from_utf8(said).unwrap()
     };
-    // Without a start of its own it is nobody, and still kept out.
+    // Before its start hook, the second session is nobody, and its writes are still refused.
     assert!(!there("PostToolUse", json!({})).contains("for the first"));
     assert!(there("PreToolUse", json!({})).contains("reserved by"));
     there("SessionEnd", json!({ "reason": "other" }));

@@ -1,5 +1,5 @@
-//! The surface as a whole: JSON in one envelope, errors that say what to do, and what
-//! `consort` does without a command.
+//! Tests of the command line as a whole: JSON in one envelope, errors that say what to do, and
+//! `consort` without a command.
 
 use consort_testkit::Ran;
 use consort_testkit::Sealed;
@@ -20,7 +20,7 @@ fn world() -> Sealed {
     world
 }
 
-/// Every time is RFC 3339, in a field that says so by its name; agents have their fields.
+/// Asserts that every time is RFC 3339 in a field named for it, and that agents have their fields.
 fn assert_contract(value: &Value, command: &str) {
     match value {
         Value::Array(values) => values.iter().for_each(|value| assert_contract(value, command)),
@@ -47,7 +47,7 @@ fn assert_contract(value: &Value, command: &str) {
     }
 }
 
-/// How each reading command is called here, and what its answer is.
+/// The reading commands that are tried here, each with the field of its answer.
 const READING: &[(&str, &str)] = &[
     ("pane list", "items"),
     ("runs list", "items"),
@@ -89,7 +89,7 @@ const READING: &[(&str, &str)] = &[
     ("journal tail", "items"),
 ];
 
-/// The same of what changes something, and of what there is nothing to show of here.
+/// The changing commands that are tried here, each with the field of its answer.
 const CHANGING: &[(&str, &str)] = &[
     ("send GrandMarten hello", "message"),
     ("reply 1 hello", "message"),
@@ -104,7 +104,7 @@ const CHANGING: &[(&str, &str)] = &[
     ("agent leave", "agent"),
 ];
 
-/// What has `--json` and is shown elsewhere, or needs the person or a CLI.
+/// Commands with `--json` that other tests try, or that need the person or a CLI.
 const ELSEWHERE: &[&str] = &[
     "agent join",
     "agent suggest",
@@ -135,7 +135,7 @@ fn every_command_that_has_json_is_tried() {
     }
 }
 
-/// Knowledge is asked for in a language of its own, and runs need a CLI that does the work.
+/// Tells whether a command is tried elsewhere: queries have their own language, and runs need a CLI.
 fn is_tried_elsewhere(verb: &str) -> bool {
     matches!(verb.split(' ').next(), Some("know" | "run" | "runs"))
 }
@@ -172,7 +172,7 @@ fn every_reading_command_has_the_envelope() {
         assert!(json["at"].is_string(), "{line}: {ran}");
         assert!(!json[noun].is_null(), "{line}: {ran}");
         assert_eq!(*noun == "items", json["items"].is_array(), "{line}: {ran}");
-        // The changes of an entry are as they are kept.
+        // The changes of an entry are printed as they are stored, so the contract does not apply.
         if !line.starts_with("journal") {
             assert_contract(&json, line);
         }
@@ -189,7 +189,7 @@ fn every_reading_command_has_the_envelope() {
     assert_eq!(holds["items"][0]["contest"]["by"]["session"], "s2");
 }
 
-/// What a mistake is answered with: the code, and all that was said.
+/// Returns a command's exit code and all its output.
 fn told(ran: &Ran) -> (i32, String) {
     (ran.code, format!("{}{}", ran.stdout, ran.stderr))
 }
@@ -287,7 +287,7 @@ fn without_a_command_an_agent_gets_a_summary_with_a_next_step() {
     assert!(piped.stdout.contains("Next"), "{piped}");
 }
 
-/// What `consort` alone shows in a terminal that was made for it, where `q` is typed.
+/// Runs `consort` alone in a terminal where `q` is typed; returns what it shows.
 fn shown_in_a_terminal(world: &Sealed, session: Option<&str>) -> String {
     let mut python = world.command("python3");
     python.args(["-c", "import pty, sys; pty.spawn(sys.argv[1:])"]).arg(world.program());
@@ -444,7 +444,7 @@ fn hide_times(value: &mut Value) {
     }
 }
 
-/// The two tools for knowledge, which every session carries along.
+/// Every session carries the two tools for knowledge in its context.
 #[test]
 fn the_tools_for_knowledge_are_small() {
     let tools: Vec<Value> = serde_json::from_str(&world().run("mcp --schemas").stdout).unwrap();
@@ -454,7 +454,7 @@ fn the_tools_for_knowledge_are_small() {
     assert!(knowledge.len() == 2 && cost < 900, "{cost} tokens");
 }
 
-/// What every agent carries along, by the tokenizer of a real model.
+/// Every agent carries schemas and primer in its context; a real model's tokenizer measures them.
 #[test]
 fn schemas_and_primer_are_small() {
     let world = world();
@@ -492,7 +492,7 @@ fn a_guess_leads_to_what_was_meant() {
     assert!(ran.stderr.contains("did you mean `all`?"), "{ran}");
     let ran = world.run_as(Some("s2"), &["send", "GrandZenith", "--message", "hello"]);
     assert!(ran.code == 2 && !ran.stderr.contains("use '--"), "{ran}");
-    // A group alone lists, or shows its page as it is.
+    // A group of commands alone runs its `list`, or prints its help.
     assert_eq!(world.run("holds").stdout, "Nothing is reserved.\n");
     let ran = world.run("agent");
     assert!(ran.code == 2 && ran.stderr.contains("\n  join"), "{ran}");

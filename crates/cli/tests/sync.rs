@@ -1,4 +1,4 @@
-//! Knowledge kept alike over a websocket, with the real y-websocket on the other
+//! Tests of knowledge that is kept in sync over a websocket, with the real y-websocket on the other
 //! end.
 
 use std::fs;
@@ -41,7 +41,7 @@ impl<'a> HttpServer<'a> {
 
     fn token(&self, name: &str) -> String {
         if name == "token" {
-            // A program of the person's, which has no terminal.
+            // Makes a token for a program of the person's, which has no terminal.
             let made = self.world.run("token new --for serve");
             assert_eq!(made.code, 0, "{made}");
             return made.stdout.trim().to_owned();
@@ -49,7 +49,7 @@ impl<'a> HttpServer<'a> {
         fs::read_to_string(self.world.data().join(name)).unwrap().trim().to_owned()
     }
 
-    /// The status of a request that would become a websocket.
+    /// Sends a request for a websocket; returns the status.
     fn knock(&self, line: &str, headers: &[&str]) -> u16 {
         let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -63,12 +63,12 @@ impl<'a> HttpServer<'a> {
         std::str::from_utf8(&head[9..]).unwrap().parse().unwrap()
     }
 
-    /// A peer with that token; `None` where y-websocket could not be brought, loudly.
+    /// Starts a peer with this token; `None`, with a loud message, if y-websocket could not be installed.
     fn peer(&self, token: &str) -> Option<Peer> {
         self.peer_in(token, None)
     }
 
-    /// The same, in a session of an agent.
+    /// Starts a peer with this token in an agent's session.
     fn peer_in(&self, token: &str, session: Option<&str>) -> Option<Peer> {
         let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
         let tools = here.join("../../.test-tools");
@@ -91,7 +91,7 @@ impl<'a> HttpServer<'a> {
         Some(Peer { child, stdin, stdout })
     }
 
-    /// One that may write, and has all there is.
+    /// Starts a peer that may write, and waits until it has all knowledge.
     fn writer(&self) -> Option<Peer> {
         let mut peer = self.peer(&self.token("token"))?;
         peer.does(&json!({ "job": "synced" }));
@@ -162,7 +162,7 @@ fn ask(world: &Sealed, expression: &str) -> String {
     ran.stdout.trim_end().replace('"', "")
 }
 
-/// A peer does not hear when its words were recorded.
+/// Waits for the answer of a query, because a peer is not told when its change is recorded.
 fn until(world: &Sealed, expression: &str, answer: &str) {
     let end = Instant::now() + Duration::from_secs(30);
     loop {
@@ -193,11 +193,11 @@ fn what_is_recorded_is_there_and_what_comes_is_recorded() {
     assert_eq!(ask(&world, "(@ (get-principle \"viewed\") :by)"), "Viewer");
     record(&world, "live", "recorded while the peer is there");
     assert_eq!(peer.has("live")["description"], "recorded while the peer is there");
-    // Only the two that others wrote came: nothing of its own.
+    // The peer received only the two records of others, none of its own.
     assert_eq!(peer.does(&json!({ "job": "arrived" })), json!(2));
 
     assert_eq!(world.run("journal verify").code, 0);
-    // The server takes its leave, and the document is the same when it is back.
+    // The server says that it ends, and the document is the same when it is back.
     site.end();
     assert_eq!(peer.does(&json!({ "job": "closed" }))[0], 1001);
     record(&world, "meanwhile", "while nobody served");
@@ -217,7 +217,7 @@ fn peers_see_each_other_and_what_was_written_offline() {
     assert_eq!(other.has("from-one")["description"], "hello");
     other.write("from-other", "hello too");
     assert_eq!(one.has("from-other")["tags"], json!(["js"]));
-    // Who is there is passed on, also to one that comes later.
+    // Awareness is passed on, also to a peer that connects later.
     one.does(&json!({ "job": "present", "state": { "is": "here" } }));
     other.does(&json!({ "job": "sees", "state": { "is": "here" } }));
     let Some(mut third) = site.writer() else { return };
@@ -238,7 +238,8 @@ fn peers_see_each_other_and_what_was_written_offline() {
     assert_eq!(all, other.does(&json!({ "job": "content" })));
 }
 
-/// Later words build on them, so they are kept although nobody reads them.
+/// Changes outside of our layout are kept although we do not read them, because later changes build on
+/// them.
 #[test]
 fn what_is_not_of_the_layout_does_no_harm() {
     let world = world();
@@ -322,7 +323,7 @@ fn who_may_not_come_in_stays_outside() {
     ] {
         assert_eq!(site.knock(&line, headers), status, "{line} {headers:?}");
     }
-    // The server's own token is enough to read. To write, the caller is an agent or the person.
+    // The token for reading suffices to read. To write, the caller must be an agent or the person.
     let access = fs::read_to_string(world.data().join("token")).unwrap().trim().to_owned();
     for (token, session, status) in
         [(&wrong, None, 401), (&access, Some("nobody"), 400), (&access, None, 400)]
@@ -346,7 +347,7 @@ fn a_malformed_frame_ends_one_connection() {
         json!({ "bytes": [9] }),
         json!({ "bytes": [] }),
         json!({ "bytes": [0, 0, 1] }),
-        // A state of an unknown client, which would trip its readers.
+        // A broken awareness state of an unknown client, which would trip its readers.
         json!({ "bytes": [1, 2, 9, 9] }),
         json!({ "text": "hello" }),
     ] {
@@ -365,8 +366,7 @@ fn a_malformed_frame_ends_one_connection() {
     until(&world, "(sort (map :name (get-principles)))", "(known unmoved)");
 }
 
-/// Many write at once, by every way there is, and all of it is everywhere: also
-/// with those who are at another server.
+/// Commands and peers of two servers write at once, and every change reaches all of them.
 #[test]
 fn nothing_is_lost_between_peers_and_commands() {
     let world = world();
@@ -391,7 +391,7 @@ fn nothing_is_lost_between_peers_and_commands() {
     let (one, other) = (one.does(&json!({ "job": "content" })), other.does(&json!({ "job": "content" })));
     assert_eq!(one, other);
     assert_eq!(one.as_object().unwrap().len(), 96);
-    // A client that comes now gets what the journal makes.
+    // A client that connects now gets the document that is made from the journal.
     let Some(mut late) = site.writer() else { return };
     assert_eq!(late.does(&json!({ "job": "content" })), one);
     assert_eq!(world.run("journal verify").code, 0);

@@ -1,4 +1,4 @@
-//! `consort know sync`: two machines that share nothing but a server on one of them.
+//! Tests of `consort know sync`: two machines that share nothing but a server on one of them.
 
 use std::fs;
 use std::io::BufRead as _;
@@ -34,7 +34,7 @@ fn world() -> Sealed {
     world.with_falcon_and_raven()
 }
 
-/// A clone of what is at that address.
+/// Makes a world with a clone of the repository at this address.
 fn clone_of(address: &str) -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -42,7 +42,7 @@ fn clone_of(address: &str) -> Sealed {
     world.with_falcon_and_raven()
 }
 
-/// Without a name in the URL it is the same repository, not one that is called the same.
+/// A URL without a project's name means the same repository, not another one of the same name.
 #[test]
 fn a_namesake_is_another_project() {
     let there = clone_of("https://example.com/acme/shop.git");
@@ -89,7 +89,7 @@ fn until(world: &Sealed, expected: &str) {
     }
 }
 
-/// The server's world, another one, and the file with the token that lets the other in.
+/// Makes the server's world, another world, and a file with a token for the server.
 fn two() -> (Sealed, Sealed, String) {
     let (there, here) = (world(), world());
     let made = there.run("token new --for serve");
@@ -150,7 +150,7 @@ fn it_goes_on_and_comes_back_after_the_server_was_gone() {
     server.end();
 }
 
-/// A server notices files that change, with nobody else looking.
+/// A server notices files that change while nobody else looks.
 #[test]
 fn a_server_watches_the_files_of_those_at_work() {
     let world = world();
@@ -162,7 +162,7 @@ fn a_server_watches_the_files_of_those_at_work() {
         || world.run("journal tail -n 50").stdout.matches("consort: something known was changed").count();
     let before = marks();
     let end = Instant::now() + Duration::from_secs(60);
-    // The server may not have looked before the first change.
+    // Changes the file again and again, because the server may not have looked before the first change.
     let mut round = 0;
     while marks() == before {
         assert!(Instant::now() < end, "{}", world.run("journal tail -n 50"));

@@ -1,5 +1,5 @@
-//! The agent CLIs at a real terminal, with their own defaults: what asks, asks, and
-//! is answered by its first offer.
+//! Tests of the agent CLIs at a real terminal, with their own defaults: their questions are
+//! answered by the first option.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ use consort_testkit::Tmux;
 use serde_json::Value;
 use serde_json::json;
 
-/// What a CLI shows when it asks the person, and what says yes to it.
+/// The texts by which CLIs ask the person, each with the key that says yes.
 const QUESTIONS: &[(&str, &str)] = &[
     ("› 2. Trust all", "Enter"),
     ("› 1. Use current Git worktree", "Enter"),
@@ -61,8 +61,8 @@ impl Cli {
         }
     }
 
-    /// The program and its environment. All that is settled is what leads it to the
-    /// model and answers its first questions.
+    /// Returns the program and its environment. The only settings are those that point the CLI to the
+    /// model and answer its first questions.
     fn command(self, world: &Sealed, model: &StubModel) -> (String, Vec<(String, String)>) {
         match self {
             Self::Claude => Claude::installed().interactive(world, model),
@@ -87,7 +87,7 @@ impl Cli {
         }
     }
 
-    /// What its screen shows when it takes a prompt.
+    /// Returns the text that the screen shows when the CLI waits for a prompt.
     fn prompt(self) -> &'static str {
         match self {
             Self::Claude => "? for shortcuts",
@@ -99,7 +99,7 @@ impl Cli {
         }
     }
 
-    /// What begins a new conversation.
+    /// Returns the command that begins a new conversation.
     fn clear(self) -> &'static str {
         match self {
             Self::Other(RealAgent::OpenCode | RealAgent::Pi | RealAgent::Codex) => "/new",
@@ -107,7 +107,7 @@ impl Cli {
         }
     }
 
-    /// What takes the last conversation up again.
+    /// Returns the arguments that resume the last conversation.
     fn resume(self) -> &'static [&'static str] {
         match self {
             Self::Other(RealAgent::Codex) => &["resume", "--last"],
@@ -136,10 +136,10 @@ impl<'w> Session<'w> {
             line.extend(["--model", "stub/stub-model"]);
         }
         if cli == Cli::Claude {
-            // Its own default lets a server judge, which there is none of here.
+            // Claude Code's own default asks a server for a judgement, and there is none here.
             line.extend(["--permission-mode", "default"]);
         }
-        // In a pane of its own tmux has the last word about this one.
+        // Passed by `env`, because tmux overrides this variable for programs in its panes.
         let path =
             environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| format!("PATH={path}"));
         let path = path.unwrap();
@@ -151,7 +151,7 @@ impl<'w> Session<'w> {
         session
     }
 
-    /// Waits for something, and says yes to whatever is asked meanwhile.
+    /// Waits for a condition, and says yes to every question meanwhile.
     fn until(&self, what: &str, is_so: impl Fn() -> bool) {
         let since = Instant::now();
         while !is_so() {
@@ -180,7 +180,7 @@ impl<'w> Session<'w> {
     }
 
     fn type_in(&self, text: &str) {
-        // Keys that come before it is ready are lost.
+        // Typed again after a while, because keys are lost before the CLI is ready.
         let typed = Cell::new(None::<Instant>);
         self.until(text, || {
             if typed.get().is_none_or(|at| at.elapsed() > Duration::from_secs(8)) {
@@ -193,19 +193,19 @@ impl<'w> Session<'w> {
         self.tmux.run(&["send-keys", "Enter"]);
     }
 
-    /// A prompt, until what the script has for it is said.
+    /// Submits a prompt, and waits until the CLI shows the scripted answer and is idle.
     fn turn(&self, prompt: &str, end: &str) {
         self.model.then(Step::say(end));
         self.type_in(prompt);
         self.until(end, || self.tmux.screen().contains(end) && self.is("idle"));
     }
 
-    /// Whether the model was ever told this.
+    /// Tells whether any request to the model had this text.
     fn was_notified(&self, text: &str) -> bool {
         self.model.turns().iter().any(|turn| turn.to_string().contains(text))
     }
 
-    /// Ends it as a person does.
+    /// Ends the CLI as a person does.
     fn leave(self) {
         for _ in 0..4 {
             self.tmux.run_quietly(&["send-keys", "C-c"]);
@@ -222,21 +222,21 @@ impl<'w> Session<'w> {
     }
 }
 
-/// Who is here, mail, a message, a reservation, a refusal, a new conversation,
-/// taking one up again, and the end.
+/// Checks one CLI: presence, mail, a message, a reservation, a refusal, a new conversation,
+/// a resumed one, and the end.
 fn round(cli: Cli) {
     if let Cli::Other(agent) = cli
         && agent.is_out_of_reach()
     {
         return;
     }
-    // Codex's sandbox lets everything write to /tmp.
+    // Not in /tmp, because Codex's sandbox lets everything write there.
     let world = Sealed::new_in(Path::new("/var/tmp"), env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     assert_eq!(world.run("agent join --pid $OTHER --kind test --session s1 --name Falcon").code, 0);
     assert_eq!(world.run_as(Some("s1"), &["reserve", "held/"]).code, 0);
     let consort = env!("CARGO_BIN_EXE_consort");
-    // Copilot asks its model to try the first commands again, with or without us.
+    // Copilot asks its model to repeat the first commands, with or without our program.
     let tries = if cli == Cli::Other(RealAgent::Copilot) { 3 } else { 1 };
     let commands =
         ["send Falcon 'from the newcomer'", "reserve mine/"].map(|line| format!("{consort} {line}"));
@@ -316,7 +316,7 @@ fn copilot_with_its_own_defaults() {
     round(Cli::Other(RealAgent::Copilot));
 }
 
-/// Neither fires a hook that says so; what they write of themselves does.
+/// Neither CLI runs a hook at this end of a turn; the files that they write about themselves tell it.
 #[test]
 fn an_interrupted_or_failed_turn_is_seen_to_be_over() {
     for agent in [RealAgent::Codex, RealAgent::Copilot] {
@@ -333,7 +333,7 @@ fn an_interrupted_or_failed_turn_is_seen_to_be_over() {
         session.until("the request", || session.is("working") && !model.turns().is_empty());
         let pressed = Cell::new(None::<Instant>);
         session.until("idleness after an interruption", || {
-            // On a busy machine a key may be lost, as to a person: it is pressed again.
+            // On a busy machine a key may be lost, so it is pressed again, as a person would.
             if pressed.get().is_none_or(|at| at.elapsed() > Duration::from_secs(15)) {
                 session.tmux.run(&["send-keys", "Escape"]);
                 if agent == RealAgent::Copilot {

@@ -1,4 +1,4 @@
-//! A real terminal: panes, the live view, and the real Claude Code's screen.
+//! Tests in a real terminal: panes, the live view, and the real Claude Code's screen.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn agents(world: &Sealed) -> Vec<Value> {
 #[test]
 fn an_agent_in_a_pane_is_found_on_the_screen() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
-    // Each pane's shell is an agent, for as long as it reads.
+    // Each pane's shell is an agent, as long as it waits for input.
     let pane = |name: &str| {
         format!(
             "{} agent join --pid $$ --kind test --name {name} >/dev/null; read wait",
@@ -41,7 +41,7 @@ fn an_agent_in_a_pane_is_found_on_the_screen() {
     assert!(
         seen.iter().all(|agent| { agent["tty"].as_str().is_some_and(|tty| tty.starts_with("/dev/pts/")) })
     );
-    // They live, though a shell has each pane.
+    // The agents count as alive although a shell is in each pane.
     let panes: Value = serde_json::from_str(&world.run("pane list --json").stdout).unwrap();
     let states: Vec<_> =
         panes["items"].as_array().unwrap().iter().map(|pane| pane["state"].clone()).collect();
@@ -63,7 +63,7 @@ fn up_shows_who_comes_and_goes() {
     agent.wait().unwrap();
     tmux.shows("No agents are here.");
     tmux.run(&["send-keys", "q"]);
-    // The screen from before is back, and so are the shell's keys.
+    // The terminal shows its earlier contents again, and the shell reads keys.
     tmux.shows("Not installed: Claude Code, Codex");
     until("the end", || tmux.screen(), |screen| !screen.contains("q quit"));
 }
@@ -79,7 +79,7 @@ fn up_offers_to_connect_and_takes_no_for_an_answer() {
     let settings = world.home().join(".claude/settings.json");
 
     let up = || Tmux::start(&world, &[], &["env", &path, env!("CARGO_BIN_EXE_consort"), "up"]);
-    // Who does not want to be asked is not.
+    // With the setting off, the person is not asked.
     assert_eq!(world.run("config set init.offer false").code, 0);
     up().shows("q quit");
     assert_eq!(world.run("config unset init.offer").code, 0);
@@ -92,8 +92,8 @@ fn up_offers_to_connect_and_takes_no_for_an_answer() {
     }
 }
 
-/// A turn that the person interrupts fires no hook: only what Claude Code
-/// publishes of itself tells that it is idle.
+/// A turn that the person interrupts runs no hook: only the file that Claude Code
+/// writes about itself tells that it is idle.
 #[test]
 fn an_interrupted_session_is_seen_to_be_idle() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -116,14 +116,14 @@ fn an_interrupted_session_is_seen_to_be_idle() {
     until("the request", || model.turns().len(), |turns| *turns > 0);
     tmux.run(&["send-keys", "Escape"]);
     until("idleness", || agents(&world), is("idle"));
-    // The hooks alone would still say that it works.
+    // By its hooks alone, the session would still count as working.
     let sessions = std::fs::read_dir(world.data().join("sessions")).unwrap().flatten();
     let state = sessions.map(|session| session.path().join("state")).find(|path| path.exists()).unwrap();
     assert!(std::fs::read_to_string(state).unwrap().contains("\"working\""));
 }
 
-/// A message begins a turn in a session that sits idle, and nothing is typed
-/// into its terminal: a draft of the person's stays as it was.
+/// A message begins a turn in an idle session, and nothing is typed
+/// into its terminal: the person's draft stays as it was.
 #[test]
 fn an_idle_session_is_woken_by_a_message() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -135,7 +135,7 @@ fn an_idle_session_is_woken_by_a_message() {
     let tmux = Tmux::start(&world, &environment, &[&program]);
     tmux.shows("mode on");
     until("a session", || agents(&world), |agents| agents.len() == 1);
-    // Never spoken to, it is left alone.
+    // A session that was never prompted is not woken.
     let ran = world.run("send Falcon early");
     assert!(ran.stdout.starts_with("Sent message #") && ran.stdout.lines().count() == 1, "{ran}");
 
@@ -161,8 +161,8 @@ fn an_idle_session_is_woken_by_a_message() {
     until("a receipt", || world.run("inbox --sent").stdout, |sent| sent.matches("Falcon (read").count() == 2);
 }
 
-/// One question for all of them: with what each would get, the diff on request, and keys
-/// for the parts that are wanted.
+/// `init` asks one question for all CLIs: it shows what each would get, the diff on request, and
+/// keys that choose the parts.
 #[test]
 fn init_asks_once() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -175,7 +175,7 @@ fn init_asks_once() {
     tmux.shows("Connect these 2? [Y/n/d/m/p/a/s]");
     tmux.run(&["send-keys", "d", "Enter"]);
     tmux.shows("+++ ");
-    // What is no answer is not taken for one.
+    // An unknown key does not count as an answer.
     tmux.run(&["send-keys", "x", "Enter"]);
     tmux.shows("y: yes; n: no; d: show the diff");
     tmux.run(&["send-keys", "m", "Enter"]);
@@ -191,8 +191,7 @@ fn init_asks_once() {
     assert!(!world.home().join(".claude.json").exists());
 }
 
-/// Consent takes its time. What others write meanwhile is kept, in every file or
-/// in none.
+/// Changes that others make to the files while the person decides are kept.
 #[test]
 fn what_changes_before_the_person_agrees_is_kept() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));

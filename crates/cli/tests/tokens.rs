@@ -1,4 +1,4 @@
-//! What answers cost a model, by a real tokenizer (o200k): the figures that the
+//! Tests of the tokens that answers cost a model, by a real tokenizer (o200k): the figures that the
 //! documentation quotes.
 
 use std::fs;

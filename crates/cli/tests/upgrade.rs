@@ -1,4 +1,4 @@
-//! What a program before this one has left is taken over.
+//! Tests that stores of earlier versions are taken over.
 
 use std::fs;
 use std::path::Path;
@@ -7,12 +7,12 @@ use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
 
-/// What the program with schema 4 recorded: two agents, a reservation, a claim, a
-/// letter that waits and one that was read, and a task at work.
+/// A store of the program with schema 4: two agents, a reservation, a claim, a
+/// letter that waits and one that was read, and a claimed task.
 const V4: &str = include_str!("upgrade/v4.sql");
 
-/// What the last program before entries had a form recorded, with schema 6: the same
-/// and more, a contest, a thread, deliveries, predictions and knowledge.
+/// A store of the last program before entries had a form, with schema 6: the same
+/// and more, with a contest, a thread, deliveries, predictions and knowledge.
 const V6: &str = include_str!("upgrade/v6.sql");
 
 /// Runs a line of Python on a database.
@@ -24,7 +24,7 @@ fn python(world: &Sealed, database: &Path, script: &str, input: &str) -> String 
     ran.stdout
 }
 
-/// A world in which that program was at work a moment ago.
+/// Makes a world with this store, in which the earlier program ran a moment ago.
 fn world(store: &str) -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -73,12 +73,12 @@ fn a_store_of_the_last_version_is_taken_over_and_kept() {
         assert_eq!(verify["journal"][check], json!([]), "{check}");
     }
 
-    // The copy of the old store, for a person who goes back to the old program.
+    // The old store is kept as a copy, for a person who goes back to the old program.
     let count = "print(*db.execute('SELECT count(*) FROM journal').fetchone(), *db.execute('PRAGMA user_version').fetchone())";
     assert_eq!(python(&world, &world.data().join("consort.db.v4"), count, ""), "10 4\n");
 }
 
-/// What people saw as a number of an entry has a number of its own from now on.
+/// Messages and reservations, which people called by the number of their entry, get numbers of their own.
 #[test]
 fn entries_without_a_form_are_rewritten() {
     let world = world(V6);
@@ -87,7 +87,7 @@ fn entries_without_a_form_are_rewritten() {
     for check in ["missing", "differences", "integrity", "unknown", "unreadable"] {
         assert_eq!(verify["journal"][check], json!([]), "{check}");
     }
-    // Messages, what they reply to, and what became of them.
+    // Messages, their threads and their receipts.
     let letters = world.run_as(Some("s2"), &["inbox"]).stdout;
     assert!(letters.contains("#4 info") && letters.contains("> an old letter"), "{letters}");
     let thread = world.run_as(Some("s1"), &["inbox", "--thread", "3"]).stdout;
@@ -120,7 +120,7 @@ fn entries_without_a_form_are_rewritten() {
     assert_eq!(verify.code, 0, "{verify}");
 }
 
-/// Only what that program has marked as its own goes.
+/// Only files that the earlier program has marked as its own are removed.
 #[test]
 fn what_the_last_version_kept_beside_its_store_is_replaced() {
     let world = world(V4);
@@ -135,7 +135,7 @@ fn what_the_last_version_kept_beside_its_store_is_replaced() {
         fs::create_dir_all(data.join(name).parent().unwrap()).unwrap();
         fs::write(data.join(name), text).unwrap();
     }
-    // The session that was at work goes on, and hears what waited.
+    // The session that was running goes on, and gets the mail that waited.
     let call = json!({ "session_id": "s2", "cwd": world.project(), "tool_name": "Read", "tool_input": {} });
     let heard = world.hook("PostToolUse", &call).stdout;
     assert!(heard.contains("an old letter"), "{heard}");

@@ -1,4 +1,4 @@
-//! Waiting for what others have reserved.
+//! Tests of waiting for what others have reserved.
 
 use std::fs;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn reserve(world: &Sealed, session: &str, path: &str) {
     assert_eq!(ran.code, 0, "{ran}");
 }
 
-/// Begins to wait in a session's name, and comes back when it does.
+/// Starts `reserve --wait` as a session, and returns once it waits.
 fn wait(world: &Sealed, session: &str, path: &str) -> HostedCommand {
     let mut command = world.consort(["reserve", "--wait", path]);
     let seated = world.spawn_as_agent(command.env("CONSORT_SESSION", session));
@@ -52,7 +52,7 @@ fn who_waits_gets_it_when_it_is_free() {
     assert_eq!(ran.code, 7, "{ran}");
     assert!(ran.stderr.contains("`src/a/` is held by Raven"), "{ran}");
     assert_eq!(world.run_as(Some("s1"), &["reserve", "--timeout", "1s", "src/a/"]).code, 2);
-    // What is free is had at once.
+    // A free path is reserved at once.
     assert_eq!(world.run_as(Some("s1"), &["reserve", "--wait", "src/c/"]).code, 0);
 }
 
@@ -76,7 +76,7 @@ fn two_that_wait_for_each_other_are_told() {
         "{told}"
     );
 
-    // That was then: now only one waits.
+    // The earlier wait of the other does not count: now only one waits.
     let waiting = wait(&world, "s2", "src/a/");
     assert_eq!(world.run_as(Some("s1"), &["release", "src/a/"]).code, 0);
     assert_eq!(waiting.output(b"").2, 0);

@@ -1,5 +1,5 @@
-//! Sessions whose plugin listens for mail while they are idle: what listens,
-//! and the real programs that are woken.
+//! Tests of sessions whose plugin listens for mail while they are idle: the listener
+//! itself, and the real CLIs that it wakes.
 
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -19,7 +19,7 @@ use consort_testkit::StubModel;
 use serde_json::Value;
 use serde_json::json;
 
-/// `consort hook pi wait`, as a plugin keeps it; ended when dropped.
+/// A running `consort hook pi wait`, as a plugin starts it; ended when dropped.
 struct Listener {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -36,7 +36,7 @@ impl Listener {
         Self { child, stdin: Some(stdin), stdout }
     }
 
-    /// The next line; empty when there is no more.
+    /// Reads the next line; empty if there is none.
     fn says(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
@@ -48,7 +48,7 @@ impl Listener {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// It says nothing more, and ends well, before long.
+    /// Checks that the listener prints nothing more, and ends successfully before long.
     fn ends(mut self) {
         let since = Instant::now();
         assert_eq!(self.says(), "");
@@ -68,7 +68,7 @@ fn facts(world: &Sealed) -> Value {
     json!({ "session_id": "s1", "cwd": world.project() })
 }
 
-/// What a plugin's hook answers.
+/// Runs a plugin's hook; returns its answer.
 fn hook(world: &Sealed, event: &str) -> String {
     let mut command = world.consort(["hook", "pi", event]);
     let mut call = facts(world);
@@ -78,7 +78,7 @@ fn hook(world: &Sealed, event: &str) -> String {
     ran.stdout
 }
 
-/// Falcon, a session of pi that was prompted and is idle.
+/// Makes a world with Falcon, a session of pi that was prompted and is idle.
 fn with_idle_falcon() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
@@ -107,7 +107,7 @@ fn what_listens_tells_of_mail_and_hands_nothing_over() {
     assert_eq!(listener.says(), WAKE);
     listener.ends();
 
-    // Nothing was handed over, so the next one says so at once.
+    // The mail was not handed over, so the next listener wakes the session at once.
     let peeked = || world.run_as(Some("s1"), &["inbox", "--peek"]).stdout;
     assert!(peeked().contains("> hello"), "{}", peeked());
     let mut listener = Listener::start(&world);
@@ -115,7 +115,7 @@ fn what_listens_tells_of_mail_and_hands_nothing_over() {
     assert_eq!(listener.says(), WAKE);
     assert!(peeked().contains("> hello"), "{}", peeked());
 
-    // What hands it over does so once, and after it there is silence.
+    // The `mail` hook hands the mail over once; then the listener is silent.
     let who = || world.run("who --json").stdout;
     assert!(who().contains("\"idle\""), "{}", who());
     assert!(hook(&world, "mail").contains("hello"));
@@ -128,7 +128,7 @@ fn what_listens_tells_of_mail_and_hands_nothing_over() {
     assert!(!world.data().join("hook.log").exists());
 }
 
-/// Between two polite agents there is silence; what waits comes with the next prompt.
+/// A message that needs no answer wakes nobody; it comes with the next prompt.
 #[test]
 fn what_asks_for_nothing_wakes_nobody() {
     let world = with_idle_falcon();
@@ -165,7 +165,7 @@ fn what_listens_ends_with_its_session_and_with_its_parent() {
     hook(&world, "session-end");
     listener.ends();
 
-    // Nobody is here: there is nothing to listen for.
+    // Without an agent there is nothing to listen for.
     Listener::start(&world).ends();
 
     let mut host = world.command("sleep").arg("600").spawn().unwrap();
@@ -179,7 +179,7 @@ fn what_listens_ends_with_its_session_and_with_its_parent() {
     assert!(!world.data().join("hook.log").exists());
 }
 
-/// Whenever a message comes while one begins to listen, it is heard.
+/// A message that comes while a listener starts is never missed.
 #[test]
 fn nothing_falls_between_two_listeners() {
     let world = with_idle_falcon();
@@ -207,8 +207,8 @@ fn opencode_is_woken() {
     is_woken(RealAgent::OpenCode);
 }
 
-/// An idle session hears a message at once, each message once, and what
-/// listened for it is gone when it is.
+/// Checks that an idle session gets a message at once, each message once, and that its
+/// listener ends with it.
 fn is_woken(agent: RealAgent) {
     if agent.is_out_of_reach() {
         return;
@@ -219,7 +219,7 @@ fn is_woken(agent: RealAgent) {
     let model = StubModel::start([
         Step::say("Begun."),
         Step::say("Woken."),
-        // Mail comes while the turn that mail began is at its end.
+        // A message comes at the end of the turn that another message began.
         Step::say("Woken again.").meanwhile(move || drop(send(&sender, &["letter-third"]))),
     ]);
     agent.settle(&world, &model);
@@ -238,12 +238,12 @@ fn is_woken(agent: RealAgent) {
 
     send(&world, &["letter-first"]);
     rest(2);
-    // One that dies is followed by another, which finds what came meanwhile.
+    // After a listener dies, another starts, and finds the mail that came meanwhile.
     let killed = world.ran(world.command("kill").args(["-KILL", &listener(&session, agent)]));
     assert_eq!(killed.code, 0, "{killed}");
     send(&world, &["letter-second"]);
     rest(4);
-    // What wakes nobody is heard with the next prompt.
+    // A message that wakes nobody comes with the next prompt.
     send(&world, &["--type", "ack", "letter-fourth"]);
     std::thread::sleep(Duration::from_secs(3));
     assert_eq!(model.turns().len(), 4);
@@ -256,7 +256,7 @@ fn is_woken(agent: RealAgent) {
     assert_eq!(heard("letter-second"), [0, 0, 1, 1, 1]);
     assert_eq!(heard("letter-third"), [0, 0, 0, 1, 1]);
     assert_eq!(heard("letter-fourth"), [0, 0, 0, 0, 1]);
-    // It is who it was: a plan stays a plan.
+    // Being woken does not change the session's mode, such as planning.
     assert_eq!(heard("mode has changed"), [0; 5]);
     assert_eq!(seen(&world)["prompts"], 2);
 
@@ -273,7 +273,7 @@ fn is_woken(agent: RealAgent) {
     assert_eq!(log, "");
 }
 
-/// The process that listens for a session.
+/// Finds the process that listens for a session.
 fn listener(session: &Resident, agent: RealAgent) -> String {
     let all = || session.helpers(&format!("hook {} wait", agent.kind()));
     until(
@@ -285,7 +285,7 @@ fn listener(session: &Resident, agent: RealAgent) -> String {
     )
 }
 
-/// A session that asks the person something through another extension of pi.
+/// A session that asks the person through another extension of pi counts as waiting.
 #[test]
 fn pi_is_seen_to_wait_for_the_person() {
     let agent = RealAgent::Pi;
@@ -345,8 +345,8 @@ fn opencode_is_seen_to_wait_until_the_person_has_answered() {
     session.end();
 }
 
-/// With our program gone a session that stays does all its turns, and starts
-/// nothing in vain for ever.
+/// With our program gone, a long session still does all its turns, and does not try to start
+/// listeners for ever.
 #[test]
 fn a_session_that_stays_does_without_us() {
     for agent in [RealAgent::Pi, RealAgent::OpenCode] {
@@ -385,7 +385,7 @@ fn status(world: &Sealed) -> String {
     seen(world)["status"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Looks again until there is something to see.
+/// Calls `look` until it returns something.
 fn until<T>(mut look: impl FnMut() -> Option<T>, found: impl Fn() -> String) -> T {
     for _ in 0..600 {
         if let Some(seen) = look() {

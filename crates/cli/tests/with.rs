@@ -1,5 +1,5 @@
-//! `consort with`: what a program is started with. The programs are small fakes
-//! that write down how they were called; the real ones are in `agents.rs`.
+//! Tests of the arguments with which `consort with` starts a program. The programs are small fakes
+//! that print how they were called; the real ones are in `agents.rs`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,7 +10,7 @@ use consort_testkit::Ran;
 use consort_testkit::Sealed;
 use serde_json::Value;
 
-/// A world with a program of that name, which does this and says its arguments.
+/// Makes a world with a program of this name, which runs `script` and prints its arguments.
 fn world(name: &str, script: &str) -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     let bin = world.path().join("bin");
@@ -47,7 +47,7 @@ fn all_that_follows_the_agent_is_its_own() {
     }
     let ran = run(&world, &["--set", "context.mode=none", "with", "claude", "--set", "c=d"]);
     assert!(words(&ran).ends_with(&["--set", "c=d"]), "{ran}");
-    // What comes before it is ours.
+    // Options before the agent's name are ours.
     assert!(run(&world, &["with", "--help"]).stdout.contains("Usage: consort with"));
     assert_eq!(run(&world, &["with", "nobody", "--help"]).code, 2);
 }
@@ -77,17 +77,17 @@ fn settings_of_the_persons_own_become_part_of_ours() {
         let ran = run(&world, &[&["with", "claude"], own].concat());
         assert_eq!(ran.stdout.matches("--settings").count(), 1, "{ran}");
         assert!(ran.stdout.contains("hook claude SessionStart"), "{ran}");
-        // As JSON that nobody refuses, whatever the file was like.
+        // The settings are plain JSON, even if the file had comments or a BOM.
         let settings: Value = serde_json::from_str(words(&ran)[1]).unwrap();
         assert_eq!(settings["model"], "opus", "{ran}");
         assert!(words(&ran).ends_with(&["-p", "x"]), "{ran}");
     }
-    // What it would refuse it refuses itself; what we cannot add to, we say.
+    // Settings that Claude Code would refuse are passed on; if we cannot add to them, we fail.
     let ran = run(&world, &["with", "claude", "--settings", "none.json"]);
     assert_eq!(words(&ran)[..2], ["--settings", "none.json"], "{ran}");
     let ran = run(&world, &["with", "claude", "--settings", "{\"hooks\": 1}"]);
     assert!(ran.code == 1 && ran.stderr.contains("`hooks` is not an object"), "{ran}");
-    // After the last option it is a prompt.
+    // After `--` the words are a prompt.
     let ran = run(&world, &["with", "claude", "--", "--settings", "mine.json"]);
     assert!(words(&ran).ends_with(&["--", "--settings", "mine.json"]), "{ran}");
 }
@@ -120,7 +120,7 @@ fn configuration_of_the_persons_own_is_added_to() {
     for part in ["// mine", "\"theirs\"", "opencode.js\"", "\"other\"", "\"consort\""] {
         assert!(ran.code == 0 && ran.stdout.contains(part), "{part}: {ran}");
     }
-    // Inside of such a run nothing is added twice.
+    // Inside of such a run our parts are not added twice.
     let again = with(
         &ran.stdout
             .replace("$CONSORT", env!("CARGO_BIN_EXE_consort"))
@@ -133,7 +133,7 @@ fn configuration_of_the_persons_own_is_added_to() {
     }
 }
 
-/// The one home of ours for Gemini.
+/// Returns the one home that we keep for Gemini.
 fn home(world: &Sealed) -> PathBuf {
     let homes: Vec<PathBuf> =
         fs::read_dir(world.data().join("with")).unwrap().map(|home| home.unwrap().path()).collect();
@@ -141,7 +141,7 @@ fn home(world: &Sealed) -> PathBuf {
     homes[0].join(".gemini")
 }
 
-/// Saves as Gemini does: a new file in the place of the old one, and directories.
+/// A script that saves as Gemini does: by a new file in the place of the old one, and with directories.
 const SAVES: &str = r#"
 cd "$GEMINI_CLI_HOME/.gemini"
 echo changed > new && mv new trusted.json
@@ -175,7 +175,7 @@ fn what_a_run_saves_is_brought_back_by_the_next() {
         assert_eq!(fs::read_link(home.join(name)).unwrap(), dir.join(name), "{name}");
     }
 
-    // What is newer where it belongs stays there.
+    // A newer file in the person's own directory is not overwritten.
     fs::remove_file(home.join("trusted.json")).unwrap();
     fs::write(home.join("trusted.json"), "older\n").unwrap();
     fs::File::open(home.join("trusted.json")).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();

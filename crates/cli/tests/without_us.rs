@@ -1,4 +1,4 @@
-//! No agent CLI stands still because our program is gone, crashes or hangs.
+//! Tests that no agent CLI stands still because our program is gone, crashes or hangs.
 
 use std::path::Path;
 use std::time::Duration;
@@ -29,8 +29,8 @@ fn no_agent_stands_still_because_we_hang() {
     });
 }
 
-/// Two hooks for each tool. Promised are 15 seconds; on a quiet machine it is 6 to 13, by
-/// CLI, and a busy one adds to that. By their own defaults they would wait for a minute and more.
+/// Longest pause with two hooks for each tool. The promise is 15 seconds; on a quiet machine it is 6 to
+/// 13, by CLI, and a busy one adds to that. By their own defaults CLIs would wait for a minute and more.
 const LONGEST_WHEN_WE_HANG: Duration = Duration::from_secs(45);
 const LONGEST_AFTER_A_CRASH: Duration = Duration::from_secs(30);
 
@@ -40,11 +40,11 @@ fn script(path: &Path, text: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Connects each agent CLI from a place of its own, spoils what is there, and lets
-/// them work.
+/// Connects each agent CLI by a copy of our program, spoils the copies with `spoil`, and lets
+/// the CLIs work.
 fn goes_on_without_us(longest: Duration, spoil: impl Fn(&Path)) {
     let others = RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach());
-    // Nothing is started before all programs are written.
+    // All programs are written before any is started.
     let all: Vec<_> =
         std::iter::once(None).chain(others.map(Some)).map(|agent| connected(agent, &spoil)).collect();
     std::thread::scope(|scope| {
@@ -52,7 +52,7 @@ fn goes_on_without_us(longest: Duration, spoil: impl Fn(&Path)) {
             scope.spawn(move || {
                 let ran = world.ran(&mut turn);
                 let hanging = std::fs::read_to_string(world.path().join("consort.hangs")).unwrap_or_default();
-                // Those that their CLI has not ended.
+                // Finds hooks that their CLI has not ended.
                 let hangs = |pid: &&str| {
                     std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line == b"sleep\x001000\0")
                 };
@@ -68,7 +68,7 @@ fn goes_on_without_us(longest: Duration, spoil: impl Fn(&Path)) {
     });
 }
 
-/// Claude Code, unless another is named, in a world where our program is spoilt.
+/// Connects Claude Code, unless another CLI is named, in a world where our program is then spoilt.
 fn connected(
     agent: Option<RealAgent>,
     spoil: impl Fn(&Path),

@@ -1,5 +1,5 @@
-//! The command `consort answer`: answers a question of an agent, or says what to do about one
-//! that does not go on.
+//! The command `consort answer`: answers a question of an agent, or says what to do about an agent that does
+//! not go on.
 
 use std::time::Duration;
 use std::time::Instant;
@@ -37,7 +37,7 @@ use crate::panes::waiting::Waiting;
 use crate::person;
 use crate::world::World;
 
-/// How long is waited for an answer to reach its agent.
+/// Longest wait for an answer to reach its agent.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
@@ -54,7 +54,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     answer(world, &mut opened.app, &args.which, &args.words)
 }
 
-/// Answers what is meant, and says what came of it.
+/// Answers the item with this number or agent, and prints what came of it.
 pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]) -> CommandResult {
     let caller = person::acting(app)?;
     let number = which.trim_start_matches('#').parse::<Number>().ok();
@@ -71,7 +71,7 @@ pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]
         };
         return Err(CommandError::user(what, hint.to_owned()));
     };
-    // By then something else may be asked than what was seen.
+    // By name, the answer could reach a newer request than the one that was seen.
     if number.is_none() && item.what.is_permission() {
         let hint = format!("consort answer {} {}", item.number, words.join(" "));
         return Err(CommandError::user(
@@ -87,7 +87,7 @@ pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]
         Waits::Mail(letter) => {
             let name = MessageName::Id(letter.message.id);
             send::run(world, &send::Args::reply(name, words.join(" "), MessageType::Info, false))?;
-            // Who answers it has read it.
+            // An answered letter counts as read.
             inbox::mark_read(app, letter.message.id)
         }
         Waits::Contest(view) => Err(CommandError::user(
@@ -171,7 +171,7 @@ fn answer_pane(
     }
 }
 
-/// Types its first prompt again, or a word to go on.
+/// Types the agent's first prompt again, or a word to go on.
 fn nudge(world: &World, app: &App, waiting: &Waiting) -> Result<Delivery, CommandError> {
     let opened = waiting.subject.record.as_ref().and_then(|record| record.opened.as_ref());
     let prompt = opened.and_then(|opened| opened.prompt.clone());
@@ -185,7 +185,7 @@ fn nudge(world: &World, app: &App, waiting: &Waiting) -> Result<Delivery, Comman
     typing::deliver(&world.paths.data, &waiting.subject.address, signature.as_ref(), &what)
 }
 
-/// Notes that it is not to be asked about again until something has changed.
+/// Notes that the person is not to be asked about this agent again until something has changed.
 fn forget(app: &mut App, waiting: &Waiting) -> Result<(), CommandError> {
     let recorded = waiting.subject.record.as_ref();
     if let Some(place) = recorded.and_then(|record| record.place().cloned())

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     agent: String,
 }
 
-/// How much of what was said before is shown.
+/// Most earlier messages that are shown.
 const BEFORE: usize = 10;
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
@@ -51,7 +51,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
     let new: Vec<_> = opened.app.inbox(&InboxRequest { peek: true, ..request.clone() })?;
     for post in opened.app.between(&me, &who, BEFORE)? {
-        // What is new is shown as such in a moment.
+        // New letters are shown as new in the loop below.
         if !new.iter().any(|letter| letter.message.id == post.message.id) {
             world.out.text(quote_message(
                 &post.message,
@@ -97,7 +97,7 @@ fn say(world: &World, opened: &mut Opened, other: &Agent, line: &str) -> Command
     if line.is_empty() {
         return Ok(());
     }
-    // It may have been renamed since.
+    // The agent may have been renamed since.
     let name =
         opened.app.name_of(&other.session)?.map_or_else(|| other.name.to_string(), |name| name.to_string());
     if opened.app.find_agent(&name).map(|agent| agent.session).ok().as_ref() != Some(&other.session) {
@@ -115,7 +115,7 @@ fn say(world: &World, opened: &mut Opened, other: &Agent, line: &str) -> Command
             wake::wake(world, &mut opened.app, &request, &outcome).iter().for_each(output::note);
             Ok(())
         }
-        // One line that is too long is no reason to end the talk.
+        // A line that cannot be sent, being too long, is no reason to end the talk.
         Err(error) => {
             output::note(CommandError::from(error).render().trim_end());
             Ok(())

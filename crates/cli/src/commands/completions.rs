@@ -17,21 +17,21 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
 fn script(shell: Shell) -> String {
     let mut command = args::command();
-    // What a command takes is looked up only then.
+    // Only this fills in the arguments of each command.
     command.build();
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut shown(&command), "consort", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// The command without what is not for people.
+/// Returns the command without hidden subcommands and options.
 fn shown(command: &clap::Command) -> clap::Command {
-    // The parser wants names that last; this process ends with its one script.
+    // The parser wants names that live forever; the process ends after this one script.
     let name: &'static str = command.get_name().to_owned().leak();
     let bare = clap::Command::new(name);
     let bare = command.get_about().map_or(bare.clone(), |about| bare.about(about.clone()));
     let inner = command.get_subcommands().filter(|inner| !inner.is_hide_set());
-    // The parser adds these by itself.
+    // The parser adds `help` and `version` by itself.
     let is_own =
         |arg: &&clap::Arg| !matches!(arg.get_id().as_str(), "help" | "version") && !arg.is_hide_set();
     let inner = inner.filter(|inner| inner.get_name() != "help");

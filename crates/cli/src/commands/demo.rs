@@ -1,5 +1,5 @@
-//! The command `consort demo`: shows what Consort does in less than a minute, with scripted
-//! agents and nothing of the person's.
+//! The command `consort demo`: plays a demonstration of less than a minute, with scripted agents and nothing
+//! of the person's.
 
 use crate::demo;
 use crate::demo::Stage;

@@ -1,5 +1,5 @@
-//! The command `consort explain`: says who holds a path, or what of a shell command
-//! would be refused.
+//! The command `consort explain`: tells who holds a path, or which writes of a shell command would be
+//! refused.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return command(world, &args.command.join(" "), args.json);
     }
     let path = args.path.as_deref().unwrap_or_default();
-    // People ask so for what has a command of its own.
+    // People type `explain prediction` for `radar show`.
     if path == "prediction" && std::fs::symlink_metadata(world.cwd.join(path)).is_err() {
         return Err(CommandError::user(
             "which prediction?",
@@ -69,7 +69,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     Ok(())
 }
 
-/// What would become of a shell command, without running it.
+/// Prints the judgement of a shell command, without running it.
 fn command(world: &World, command: &str, json: bool) -> CommandResult {
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
@@ -80,7 +80,7 @@ fn command(world: &World, command: &str, json: bool) -> CommandResult {
     judgement(&judged).into_iter().try_for_each(|line| world.out.line(line))
 }
 
-/// A shell command as it would be judged if it were run there.
+/// Judges a shell command as if it were run in `cwd`.
 pub(crate) fn judge(
     app: &mut App,
     caller: &CallerFacts,
@@ -98,7 +98,8 @@ pub(crate) fn judge(
     Ok(judged)
 }
 
-/// Whether the caller's commands run behind the shield; who is no agent asks for others.
+/// Tells whether the caller's commands run behind the shield; for a caller that is no agent, whether any
+/// CLI's do.
 fn is_shielded(app: &mut App, caller: &CallerFacts, home: &Path) -> Result<bool, StoreError> {
     let kind = match app.caller(caller)? {
         Caller::Agent(agent) => Some(agent.kind),

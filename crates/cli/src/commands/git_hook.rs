@@ -1,8 +1,8 @@
-//! The command `consort git-hook`, which git runs before a commit; and what `init
-//! --git-hook` and `uninit --git-hook` do.
+//! The command `consort git-hook`, which git runs before a commit; also adds and removes that hook, for
+//! `init --git-hook` and `uninit --git-hook`.
 //!
-//! A hook that was there before is kept beside ours and runs first; taking ours
-//! away puts it back. **A commit never fails because of a failure of ours.**
+//! A hook that was there before is kept beside ours and runs first; removing ours puts it back. **A commit
+//! never fails because of a failure of ours.**
 
 use std::fs;
 use std::io::Write as _;
@@ -25,13 +25,13 @@ pub(crate) struct Args {
     hook: String,
 }
 
-/// What tells our own hook from another's.
+/// The line that tells our own hook from another's.
 const MARK: &str = "# Written by `consort init --git-hook`; `consort uninit --git-hook` takes it away.";
 
-/// Someone else holds what was asked for. Nothing else stops a commit.
+/// Exit code if someone else holds a staged file. Nothing else stops a commit.
 const REFUSED: u8 = 4;
 
-/// Longer than any hook that somebody wrote.
+/// Longest hook that is read, in bytes: longer than any that somebody wrote.
 const LONGEST: u64 = 1 << 20;
 
 const BEFORE: &str = "before-consort/pre-commit";
@@ -78,13 +78,13 @@ pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) 
     let failed = |error| CommandError::file("cannot write", &hook, error);
     fs::create_dir_all(&dir).map_err(failed)?;
     if is_anothers {
-        // Moved, so that it stays what it is: a link, a program of any kind.
+        // Moved rather than copied, so that it stays a link or a program of any kind.
         before.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
         fs::rename(&hook, &before).map_err(failed)?;
         output::note(format_args!("The hook that was there runs first, from {}", before.display()));
     }
     let new = dir.join("pre-commit.new-consort");
-    // Whatever has that name is left over, or a trap.
+    // A file of that name is left over, or a trap.
     let _ = fs::remove_file(&new);
     let write = |mut file: fs::File| {
         file.set_permissions(fs::Permissions::from_mode(0o755))?;
@@ -115,7 +115,7 @@ pub(crate) fn remove(world: &World, worktree: &Path, dry_run: bool) -> CommandRe
     world.out.line(format!("Commits in this repository are no longer checked: {}", hook.display()))
 }
 
-/// The directory of hooks, if it is the repository's own.
+/// Returns the directory of hooks, if it is the repository's own.
 fn hooks_dir(worktree: &Path) -> Result<PathBuf, CommandError> {
     let Some(dir) = consort_host::hooks_dir(worktree) else {
         return Err(CommandError::user("this is not a git repository", "run it inside of one"));

@@ -76,7 +76,7 @@ pub(crate) fn kinds() -> Vec<&'static str> {
 }
 
 impl AgentArgs {
-    /// Those that are named, or else that `is_meant`.
+    /// Returns the CLIs that are named, or else those that `is_meant` accepts.
     pub(crate) fn choose(&self, is_meant: impl Fn(&dyn AgentCli) -> bool) -> Vec<&'static dyn AgentCli> {
         let is_wanted = |cli: &&dyn AgentCli| match self.agent.as_slice() {
             [] => is_meant(*cli),
@@ -136,8 +136,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     connect::offer(world, &targets, parts, consent)?.1.and(is_once)
 }
 
-/// Does something with each: whether it changed anything, and whether all went
-/// well. What is wrong with one is said, and no reason to leave out the others.
+/// Calls `each` for every CLI; returns whether any call changed anything, and an error if one failed. A
+/// failure is printed, and the other CLIs still have their turn.
 pub(crate) fn one_by_one(
     clis: Vec<&'static dyn AgentCli>,
     mut each: impl FnMut(&'static dyn AgentCli) -> Result<bool, CommandError>,
@@ -158,7 +158,7 @@ pub(crate) fn one_by_one(
     Ok((has_changed, all_went_well))
 }
 
-/// Both levels at once would run every hook twice.
+/// Refuses to connect a CLI at both levels, which would run every hook twice.
 fn refuse_twice(world: &World, cli: &dyn AgentCli, level: Level<'_>, worktree: &Path) -> CommandResult {
     let standings = connect::standings(world, worktree);
     let Some(standing) = standings.iter().find(|standing| standing.kind == cli.kind()) else { return Ok(()) };

@@ -24,7 +24,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return world.out.json(&consort_mcp::catalogue());
     }
     if let Some(project) = &args.project {
-        // Better now than with every question.
+        // An unknown project is an error now rather than with every question.
         world.app().find_project(project)?;
     }
     spool::serve(&world.paths, &world.cwd);

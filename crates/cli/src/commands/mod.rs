@@ -1,5 +1,5 @@
-//! The commands, one file each and named like the command: its arguments, what it asks
-//! of the app, what it prints.
+//! The commands, one file each and named like the command: its arguments, its requests to the app, its
+//! output.
 
 pub(crate) mod agent;
 pub(crate) mod answer;

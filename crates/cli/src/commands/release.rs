@@ -46,7 +46,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if outcome.released.is_empty() {
         return world.out.line("You have reserved nothing.");
     }
-    // What is claimed and reserved at once is one thing to who gives it back.
+    // A path that was both claimed and reserved is printed once.
     let mut names: Vec<String> = outcome.released.iter().map(shown).collect();
     names.dedup();
     names.iter().try_for_each(|name| world.out.line(format!("Released {name}.")))?;

@@ -92,7 +92,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says where a reservation may not be what was meant.
+/// Prints a note if a reservation may not be what was meant.
 fn remark(world: &World, opened: &Opened, typed: &str, hold: &Hold) {
     let shown = text::foreign(typed, 200);
     if hold.project.as_ref() != Some(&opened.project.id) {
@@ -109,7 +109,7 @@ fn remark(world: &World, opened: &Opened, typed: &str, hold: &Hold) {
     }
 }
 
-/// Reserves them once nobody else holds them.
+/// Waits until nobody else holds the paths, and reserves them.
 fn wait(world: &World, opened: &mut Opened, args: &Args) -> Result<HoldOutcome, CommandError> {
     let mut hold_wait = HoldWait::new(world, opened, args.timeout)?;
     loop {
@@ -132,7 +132,7 @@ fn wait(world: &World, opened: &mut Opened, args: &Args) -> Result<HoldOutcome, 
     }
 }
 
-/// Reserves what was asked for.
+/// Reserves the paths, or fails if others hold them.
 fn hold(world: &World, opened: &mut Opened, args: &Args) -> Result<HoldOutcome, CommandError> {
     let caller = person::acting(&mut opened.app)?;
     Ok(opened.app.hold(&HoldRequest {
@@ -146,7 +146,7 @@ fn hold(world: &World, opened: &mut Opened, args: &Args) -> Result<HoldOutcome, 
     })?)
 }
 
-/// A time that is worth holding something for.
+/// Parses a time to live, a second at least.
 fn some_time(text: &str) -> Result<Duration, String> {
     let time = time::parse_duration(text)?;
     if time < Duration::from_secs(1) { Err("expected a second at least".into()) } else { Ok(time) }

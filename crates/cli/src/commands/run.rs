@@ -1,4 +1,4 @@
-//! The command `consort run`: puts an agent to work, and shows what comes of it.
+//! The command `consort run`: starts a run, and shows its progress and result.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -109,7 +109,7 @@ fn dollars(text: &str) -> Result<Cost, String> {
 }
 
 impl HowArgs {
-    /// With a task to do.
+    /// Combines these options with a task.
     pub(crate) fn wanted(&self, task: String) -> Wanted {
         Wanted {
             task,
@@ -134,7 +134,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let text = text(args)?;
     let role = crate::runs::role::named(world, &opened, args.how.role.as_deref())?;
     let wanted = Wanted { cwd: args.cwd.clone(), name: args.name.clone(), ..args.how.wanted(text) };
-    // Before it begins: Ctrl-C between the two would leave it to itself.
+    // Listens before the run begins: a Ctrl-C between the two would leave the run to itself.
     let interrupts = (!args.detach).then(Interrupts::listen);
     let run = match &args.task {
         None => start::start(world, &mut opened, &caller, &role, &wanted)?,
@@ -168,7 +168,7 @@ pub(super) fn detached(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows what happens to standard error, and the result to standard output.
+/// Follows a run to its end: its progress goes to standard error, its result to standard output.
 pub(super) fn waited_for(
     world: &World,
     opened: &mut Opened,
@@ -193,7 +193,7 @@ pub(super) fn waited_for(
         }
         output::note(render::summary(&ended));
     }
-    // Who waits for a run waits for its review.
+    // Waiting for a run includes its review.
     let review = match review::of(opened, run)? {
         None => None,
         Some(review) => {
@@ -220,7 +220,7 @@ pub(super) fn waited_for(
     Ok(ExitCode::from(exit_code(&ended)))
 }
 
-/// What `run` ends with.
+/// Returns the exit code for a run that has ended.
 pub(crate) fn exit_code(run: &RunRecord) -> u8 {
     match run.state {
         RunState::Done if run.end.as_ref().is_some_and(|end| end.is_unmerged) => exit::NOT_AS_ASKED,
@@ -231,7 +231,8 @@ pub(crate) fn exit_code(run: &RunRecord) -> u8 {
     }
 }
 
-/// What it is told besides its task.
+/// Reads the text for the run: an argument, a file or standard input; empty if it only takes a task of a
+/// spec.
 fn text(args: &Args) -> Result<String, CommandError> {
     let stdin = || {
         std::io::read_to_string(std::io::stdin())

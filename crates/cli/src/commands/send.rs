@@ -1,7 +1,7 @@
 //! The command `consort send`: sends a message to agents or to the person.
 //!
-//! Agents run it in the middle of their work, many at once, so it takes the
-//! short way: no configuration is read and nothing is tidied up.
+//! Agents run it in the middle of their work, many at once, so it takes the short way: no configuration is
+//! read and no old data is tidied up.
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -32,7 +32,7 @@ use crate::person;
 use crate::wake;
 use crate::world::World;
 
-/// What is longer is refused without being read to its end.
+/// Most bytes of a text that are read: a longer text is refused anyway.
 const LONGEST_INPUT: u64 = 16 << 20;
 
 #[derive(clap::Args, Debug, Default, PartialEq)]
@@ -67,18 +67,18 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// An answer to a message, for its sender.
+    /// Builds the arguments for an answer to a message, to its sender.
     pub(super) fn reply(number: MessageName, text: String, kind: MessageType, json: bool) -> Self {
         Self { words: vec![text], reply: Some(number), kind, json, ..Self::default() }
     }
 
-    /// A message to one agent.
+    /// Builds the arguments for a message to one agent.
     pub(super) fn message(to: &str, text: String) -> Self {
         Self { words: vec![to.to_owned(), text], ..Self::default() }
     }
 
-    /// The common forms of the command line, without a parser: that one costs as
-    /// much as the rest of an ordinary call. `None` is for the parser to judge.
+    /// Parses the common forms of the command line without clap, which costs as much as the rest of an
+    /// ordinary call. `None` is left to clap.
     pub(crate) fn quick(arguments: impl Iterator<Item = OsString>) -> Option<Self> {
         let mut args = Self::default();
         let mut kind = None;
@@ -98,7 +98,7 @@ impl Args {
                 "-r" | "--reply" if args.reply.is_none() => args.reply = Some(value()?.parse().ok()?),
                 "--key" if args.key.is_none() => args.key = Some(value()?),
                 "--from" if args.from.is_none() => args.from = Some(value()?),
-                // A list begins with a dash too.
+                // A text that is a list begins with a dash too.
                 option if option.starts_with('-') && option != "-" && !option.contains(' ') => return None,
                 _ => args.words.push(argument),
             }
@@ -170,13 +170,14 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         output::note(format_args!("Error: not sent to everyone: {refusal}"));
         refusal.hints().iter().for_each(|hint| output::note(format_args!("Hint: {hint}")));
     }
-    // The store is left open, as hooks leave it: there is nothing to flush, and
-    // the last one to close it would have to tidy up.
+    // The store is left open, as hooks leave it: there is nothing to flush, and the last connection to close
+    // would run the checkpoint.
     std::mem::forget(app);
     Ok(ExitCode::from(if outcome.failed.is_empty() { 0 } else { exit::FOUND_SOMETHING }))
 }
 
-/// A single word is a name without a text, several are a text without a name.
+/// Makes the error for a single argument: one word is a name without a text, several are a text without a
+/// name.
 fn incomplete(word: &str) -> CommandError {
     let word = text::foreign(word, 60);
     if word.contains(char::is_whitespace) {
@@ -188,7 +189,7 @@ fn incomplete(word: &str) -> CommandError {
     CommandError::usage("the text is missing", vec![format!("consort send {word} '…'")])
 }
 
-/// Who sits at a place on the screen, by name; every other word as it is.
+/// Returns the name of the agent at a place on the screen, and every other word as it is.
 fn at_place(world: &World, app: &mut App, name: String) -> Result<String, CommandError> {
     if Quadrant::named(&name).is_none() {
         return Ok(name);
@@ -207,7 +208,7 @@ fn at_place(world: &World, app: &mut App, name: String) -> Result<String, Comman
     }
 }
 
-/// `Sent message #7 to Falcon.`, for the person or an agent.
+/// Formats the outcome for the person or an agent: `Sent message #7 to Falcon.`
 fn describe(outcome: &SendOutcome, is_person: bool) -> String {
     let is_self = |to: &Recipient| is_person && to.who == Actor::Person;
     let names: Vec<&str> = outcome.to.iter().map(|to| if is_self(to) { "you" } else { &to.name }).collect();
@@ -241,8 +242,7 @@ mod tests {
     }
 
     proptest! {
-        /// The short way understands nothing that the parser does not, and
-        /// nothing differently.
+        /// The quick parser understands nothing that clap does not, and nothing differently.
         #[test]
         fn the_short_way_is_a_way(words in proptest::collection::vec(word(), 0..8)) {
             let arguments = || words.iter().map(OsString::from);

@@ -64,7 +64,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let served = runtime.block_on(serve(world, args, tokens));
     drop(watching);
     world.saved.finish();
-    // A listener may be waited for a while longer; nobody hears it.
+    // A thread may wait on its listener for a while longer, which nobody needs.
     runtime.shutdown_background();
     served
 }
@@ -118,8 +118,8 @@ fn end_with_signals(end: CancellationToken) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A token of this person, made when it is first needed. It stays the same,
-/// so that what was configured with it goes on working.
+/// Reads a token of this person, made when it is first needed. It stays the same, so that clients that were
+/// configured with it go on working.
 fn token(world: &World, path: &Path) -> Result<Token, CommandError> {
     connect::private_dir(&world.paths.data)?;
     if !path.exists() {
@@ -128,8 +128,8 @@ fn token(world: &World, path: &Path) -> Result<Token, CommandError> {
     read_token(path)
 }
 
-/// Made aside and put in its place whole: nobody finds half of it, and of two that
-/// make one at once the first counts.
+/// Makes a token in a file aside and links it into its place whole: nobody finds half of it, and of two
+/// processes that make one at once the first counts.
 fn make_token(world: &World, path: &Path) -> std::io::Result<()> {
     let machine = Machine::new(&world.paths.data);
     let random = [machine.random(), machine.random()].concat();

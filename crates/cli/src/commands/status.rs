@@ -88,7 +88,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     world.out.text(text)
 }
 
-/// `Falcon · 2 peers · ● 3 · TASK-02`. Who is no agent sees how many wait for them.
+/// Formats the short line: `Falcon · 2 peers · ● 3 · TASK-02`. Callers that are no agent also see how many
+/// agents wait for them.
 fn short_line(seen: &StatusOutcome) -> String {
     let agents = &seen.here.agents;
     let (name, peers) = match &seen.you {
@@ -108,7 +109,7 @@ fn short_line(seen: &StatusOutcome) -> String {
     parts.join(" · ")
 }
 
-/// `src/auth/ (you), topic:auth (Raven)`
+/// Formats the first holds: `src/auth/ (you), topic:auth (Raven)`.
 fn held(held: &HeldSummary) -> String {
     let one = |seen: &HoldView| {
         let who = if seen.yours { "you" } else { seen.name.as_str() };
@@ -122,7 +123,7 @@ fn held(held: &HeldSummary) -> String {
     }
 }
 
-/// What to do now: what waits first, then what is of use to the caller.
+/// Suggests what to do now: what waits first, then what is of use to the caller.
 fn next_step(connected: &[connect::ConnectionState], you: &Caller, unread: usize, here: usize) -> String {
     match you {
         _ if unread > 0 => "`consort inbox` reads your messages".into(),

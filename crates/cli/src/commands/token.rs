@@ -24,10 +24,10 @@ use crate::error::CommandResult;
 use crate::person;
 use crate::world::World;
 
-/// What a token begins with.
+/// The prefix of every token.
 const PREFIX: &str = "ct_";
 
-/// Longer than any token.
+/// Longest token that is read, in bytes: longer than any of ours.
 const LONGEST: u64 = 1 << 10;
 
 #[derive(Subcommand)]
@@ -60,13 +60,13 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-/// A token, as it is kept.
+/// The record of a token, as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Token {
     id: String,
     commands: Vec<String>,
     expires_at: Timestamp,
-    /// Of the secret part.
+    /// The hash of the secret part.
     hash: String,
 }
 
@@ -143,8 +143,8 @@ fn revoke(world: &World, id: &str) -> CommandResult {
     world.out.line(format!("Token {id} is no longer good."))
 }
 
-/// Checks the token in a file, or behind a file descriptor, for this command. One
-/// that is not good is an error, not a call without one.
+/// Checks the token in a file, or behind a file descriptor, for this command. A token that is not good is an
+/// error, not a call without one.
 pub(crate) fn accept(world: &World, file: Option<&Path>, fd: Option<i32>, command: &str) -> CommandResult {
     let shown = match (file, fd) {
         (Some(file), _) => {
@@ -168,7 +168,7 @@ pub(crate) fn accept(world: &World, file: Option<&Path>, fd: Option<i32>, comman
     Ok(())
 }
 
-/// Whether a token is good for a command; if not, why.
+/// Checks that a token is good for a command; the error says why it is not.
 pub(super) fn check(kept: &Path, shown: &str, command: &str, now: Timestamp) -> Result<(), String> {
     let token = shown.trim().strip_prefix(PREFIX).and_then(|shown| shown.split_once('_'));
     let (id, secret) = token.ok_or("it is no token of ours")?;

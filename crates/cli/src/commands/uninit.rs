@@ -65,7 +65,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         person::may_confirm(&mut world.app())?;
     }
     let all = args.which.choose(|_| true);
-    // What several CLIs share goes with the last of them: here all of them leave.
+    // A file that several CLIs share goes with the last of them: here all of them leave.
     let shown: Vec<Plans> = all.iter().map(|cli| plan(world, args, *cli, &worktree, &all)).collect();
     for (cli, (plans, failures)) in all.iter().zip(&shown) {
         for plan in plans {
@@ -116,7 +116,7 @@ fn plan(
     plans
 }
 
-/// Whether sessions of a CLI are at work, which have read its settings.
+/// Tells whether sessions of a CLI are running, which have read its settings.
 fn runs_sessions(world: &World, cli: &dyn AgentCli) -> bool {
     let mut runs = false;
     let look = |agents: &[Agent]| {
@@ -127,8 +127,8 @@ fn runs_sessions(world: &World, cli: &dyn AgentCli) -> bool {
     runs
 }
 
-/// Disconnects one; whether it was connected. A file that cannot be understood is
-/// left out, and the others are done.
+/// Disconnects a CLI, and returns whether it was connected. A file that cannot be understood is left out; the
+/// others are changed.
 fn disconnect(
     world: &World,
     args: &Args,

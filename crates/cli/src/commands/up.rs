@@ -33,7 +33,7 @@ pub(crate) struct Args {
     here: bool,
 }
 
-/// `consort up`: comes back to a screen that runs in a session of its own, or begins one.
+/// Runs `consort up`: comes back to a screen that runs in a tmux session of its own, or begins one.
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let interactive = world.out.is_terminal && std::io::stdin().is_terminal();
     let is_own = interactive && !args.here && !args.plain && !screen::is_dumb() && session::is_possible();
@@ -43,12 +43,12 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     show(world, args, is_own)
 }
 
-/// `consort` alone, on the person's terminal.
+/// Runs `consort` alone, on the person's terminal.
 pub(crate) fn run_here(world: &World) -> CommandResult {
     show(world, &Args::default(), false)
 }
 
-/// Says what was found, asks whether to connect it, and shows the screen.
+/// Prints the CLIs that were found, asks whether to connect them, and shows the screen.
 fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
     let mut phases = Phases::begin();
     let mut opened = world.open()?;
@@ -80,7 +80,7 @@ fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
     let consent = if args.yes { Consent::Given } else { Consent::Offer };
     let parts = Parts::offered(consent);
     if !targets.is_empty() && (args.yes || opened.config.get("init.offer") == "true") {
-        // The rest of the screen is worth seeing, whatever went wrong.
+        // The screen is worth seeing even if connecting failed.
         connected |= connect::offer(world, &targets, parts, consent)?.0;
     }
     if !interactive {
@@ -95,7 +95,7 @@ fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
         (false, false) => connect::NEXT_WITHOUT_ANY,
     };
     if is_in_session {
-        // What there was to ask was asked.
+        // The questions were asked here, so the screen's own process asks none.
         let mut words = vec!["--set", "init.offer=false", "up", "--here"];
         words.extend(args.all.then_some("--all"));
         return Err(session::enter(&world.cwd, &words));

@@ -19,7 +19,7 @@ use crate::time;
 use crate::world::World;
 use crate::world::caller_facts;
 
-/// What a session does changes without news.
+/// Interval between two looks, since a session's status changes without a notification.
 const TICK: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
@@ -68,7 +68,7 @@ fn free(world: &World, path: &str, timeout: Option<Duration>) -> Result<ExitCode
     }
 }
 
-/// Waits until an agent does nothing, or has gone.
+/// Waits until an agent is idle or gone.
 fn idle(world: &World, agent: &str, timeout: Option<Duration>) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));

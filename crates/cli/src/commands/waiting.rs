@@ -1,4 +1,4 @@
-//! The command `consort waiting`: lists all that waits for you, and what can be done.
+//! The command `consort waiting`: lists everything that waits for you, and what can be done about it.
 
 use std::io::BufRead as _;
 use std::io::IsTerminal as _;
@@ -23,10 +23,10 @@ use crate::world::Opened;
 use crate::world::World;
 use crate::world::caller_facts;
 
-/// How often is looked for more.
+/// Interval between two looks for changes.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How much of a question is printed; all of it is in JSON.
+/// Most lines of a question that are printed; the JSON has all of them.
 const MOST_LINES: usize = 40;
 
 #[derive(clap::Args)]
@@ -51,7 +51,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.follow { follow(world, &mut opened, items, args.json) } else { Ok(()) }
 }
 
-/// Prints the list whenever it has changed. What is typed meanwhile is an answer; and it shows
+/// Prints the list whenever it has changed, and takes typed lines as answers. On a terminal it also notes
 /// that the person looks, so that agents whose own dialog would be hidden may ask here.
 fn follow(world: &World, opened: &mut Opened, mut last: Vec<Value>, is_json: bool) -> CommandResult {
     let Opened { app, config, .. } = opened;
@@ -70,7 +70,7 @@ fn follow(world: &World, opened: &mut Opened, mut last: Vec<Value>, is_json: boo
                     answer_line(world, app, &line)?;
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
-                // The terminal has no more to say.
+                // The input has ended.
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
             },
         }
@@ -84,7 +84,7 @@ fn follow(world: &World, opened: &mut Opened, mut last: Vec<Value>, is_json: boo
     }
 }
 
-/// The lines that are typed at the terminal.
+/// Reads the lines that are typed at the terminal, in a thread.
 fn typed_lines() -> mpsc::Receiver<String> {
     let (send, typed) = mpsc::channel();
     std::thread::spawn(move || {
@@ -94,7 +94,7 @@ fn typed_lines() -> mpsc::Receiver<String> {
     typed
 }
 
-/// `3 allow`; what is wrong with it is told, and the list goes on.
+/// Carries out a typed line such as `3 allow`; an error is printed, and the list goes on.
 fn answer_line(world: &World, app: &mut App, line: &str) -> CommandResult {
     let mut words = line.split_whitespace().map(str::to_owned);
     let Some(which) = words.next() else { return Ok(()) };
@@ -123,7 +123,8 @@ fn show(world: &World, app: &mut App, items: &[Value], is_json: bool) -> Command
     items.iter().try_for_each(|item| world.out.text(paragraph(item, now)))
 }
 
-/// `3  Falcon (claude) permission, 2 min ago`, below it what is asked, and what can be done.
+/// Formats an item: `3  Falcon (claude) permission, 2 min ago`, below it the question and the commands that
+/// answer it.
 fn paragraph(item: &Value, now: Timestamp) -> String {
     let text = |value: &Value, most| text::one_line(value.as_str().unwrap_or_default(), most);
     let (agent, why) = (&item["agent"], text(&item["why"], 20));
@@ -142,7 +143,7 @@ fn paragraph(item: &Value, now: Timestamp) -> String {
     if asked.lines().count() > MOST_LINES {
         shown.push_str("     | … (all of it with --json)\n");
     }
-    // One alone is what is asked, and its options are those below.
+    // A single question was printed above, and its options follow below.
     let questions = item["questions"].as_array().filter(|questions| questions.len() > 1);
     for question in questions.into_iter().flatten() {
         let options = question["options"].as_array().into_iter().flatten().map(|option| text(option, 80));
@@ -156,7 +157,7 @@ fn paragraph(item: &Value, now: Timestamp) -> String {
         let when = time::parse_since(reset, now).map_or_else(|_| reset.to_owned(), time::local);
         shown.push_str(&format!("     it goes on at {when}\n"));
     }
-    // As they can be typed.
+    // The options in the form in which they can be typed.
     let word = |option: &Value| match text(option, 120) {
         word if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) => word,
         words => text::shell_quoted(&words),

@@ -58,8 +58,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     world.out.text(agents::table(&outcome, world.out.style, world.out.width, usize::MAX))
 }
 
-/// Processes for which something is read-only that nobody has reserved any more: they began
-/// behind the shield, and stayed.
+/// Lists processes that began behind the shield and stayed, for which paths are still read-only that nobody
+/// holds any more.
 fn outdated_shields(app: &mut App, worktree: &Path) -> Result<Vec<String>, CommandError> {
     let caller = caller_facts(app);
     let mut lines = Vec::new();
@@ -83,7 +83,7 @@ fn outdated_shields(app: &mut App, worktree: &Path) -> Result<Vec<String>, Comma
     Ok(lines)
 }
 
-/// Who is here, with all that can be seen.
+/// Lists the agents that are here, with everything that can be observed of them.
 pub(crate) fn look(world: &World, opened: &mut Opened, everywhere: bool) -> Result<WhoOutcome, CommandError> {
     let scope = if everywhere { Scope::Everywhere } else { Scope::Project(opened.project.clone()) };
     let you = match opened.caller()? {

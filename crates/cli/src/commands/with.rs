@@ -36,7 +36,7 @@ pub(crate) struct Args {
     arguments: Vec<OsString>,
 }
 
-/// An agent CLI, connected for one run.
+/// The command line and variables of an agent CLI that is connected for one run.
 pub(crate) struct ConnectedRun {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
@@ -55,8 +55,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     Err(CommandError::file("cannot start", &program, error))
 }
 
-/// What it takes to run an agent CLI in a directory, connected for that run, with these
-/// arguments.
+/// Prepares an agent CLI to be run in a directory, connected for that run, with these arguments.
 pub(crate) fn connected(
     world: &World,
     cli: &dyn AgentCli,
@@ -72,7 +71,7 @@ pub(crate) fn connected(
     Ok(ConnectedRun { program, arguments, variables })
 }
 
-/// Finds the program, and writes what connects it.
+/// Finds the program, and writes the files that connect it.
 fn prepared(
     world: &World,
     cli: &dyn AgentCli,
@@ -100,7 +99,7 @@ fn prepared(
         dir: &dir,
         config_dir: &config_dir,
         worktree,
-        // What is connected for good would be told everything twice.
+        // A CLI that is connected for good would run every hook twice.
         hooks: !levels.into_iter().any(|level| connect::is_alive(&cli.hooks(level), level)),
         mcp: !levels.into_iter().any(is_mcp_alive),
         shield: !connect::is_shielded(cli, levels[0]) && consort_host::shield::is_available().is_ok(),
@@ -121,14 +120,14 @@ fn prepared(
     Ok((program, run))
 }
 
-/// Writes what the run needs, in a directory of ours.
+/// Writes the files and links that the run needs, in a directory of ours.
 fn prepare(dir: &Path, run: &RunSetup, pending: &TemporaryFiles) -> CommandResult {
     if run.files.is_empty() {
         return Ok(());
     }
     connect::private_dir(dir)?;
     for (path, text) in &run.files {
-        // What it says already was written, and reached the disk, for an earlier run.
+        // A file that has this text already was written, and reached the disk, for an earlier run.
         if !fs::read_to_string(path).is_ok_and(|there| there == *text) {
             connect::write_own(path, text.as_bytes(), pending)?;
         }
@@ -141,8 +140,8 @@ fn prepare(dir: &Path, run: &RunSetup, pending: &TemporaryFiles) -> CommandResul
         if fs::read_link(link).is_ok_and(|found| found == *target) {
             continue;
         }
-        // A link of an earlier run gives way. Anything else was saved just now by
-        // another run: the next one brings it back.
+        // A link of an earlier run is replaced. Anything else was saved just now by another run: the next run
+        // brings it back.
         if link.is_symlink() {
             let _ = fs::remove_file(link);
         }
@@ -156,9 +155,9 @@ fn prepare(dir: &Path, run: &RunSetup, pending: &TemporaryFiles) -> CommandResul
     Ok(())
 }
 
-/// Brings back what runs before this one have saved where only links should be:
-/// a program that saves by putting a new file in place of the old one replaces a link. The
-/// newer of two files stays. `ours` is not theirs.
+/// Moves back the files that earlier runs have saved where only links should be: a program that saves by
+/// putting a new file in place of the old one replaces a link. The newer of two files stays. The entry named
+/// `ours` is not theirs, and is left alone.
 fn bring_back(from: &Path, to: &Path, ours: Option<&str>) -> io::Result<()> {
     let entries = match fs::read_dir(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -180,7 +179,7 @@ fn bring_back(from: &Path, to: &Path, ours: Option<&str>) -> io::Result<()> {
         if kind.is_dir() {
             fs::create_dir_all(&place)?;
             bring_back(&saved, &place, None)?;
-            // Only if nothing is left in it.
+            // Fails if anything is left in it.
             let _ = fs::remove_dir(&saved);
         } else if kind.is_file() {
             let time = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();

@@ -14,21 +14,20 @@ use consort_files::Tree;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 
-/// No settings file is longer.
+/// Longest settings file that is read, in bytes.
 const LONGEST: u64 = 16 << 20;
 
 /// A file of somebody else's that we read and change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TheirFile {
-    /// The user's own. A link among someone's dotfiles stays a link: its target
-    /// is changed.
+    /// A file of the user's own. A link among someone's dotfiles stays a link: its target is changed.
     OfUser(PathBuf),
-    /// In a repository, which anybody may have filled: no link is followed.
+    /// A file in a repository, which anybody may have filled: no link is followed.
     InRepository { worktree: PathBuf, path: PathBuf },
 }
 
 impl TheirFile {
-    /// A settings file of an agent CLI at that level.
+    /// Returns the settings file of an agent CLI at that level.
     pub(crate) fn at(level: Level<'_>, file: &Path) -> Self {
         match level {
             Level::User(_) => Self::OfUser(resolve(file)),
@@ -36,7 +35,7 @@ impl TheirFile {
         }
     }
 
-    /// A file below a worktree's root.
+    /// Returns a file below a worktree's root.
     pub(crate) fn in_repository(worktree: &Path, file: &Path) -> Self {
         let path = file.strip_prefix(worktree).unwrap_or(file).to_owned();
         Self::InRepository { worktree: worktree.to_owned(), path }
@@ -49,7 +48,7 @@ impl TheirFile {
         }
     }
 
-    /// Its text; `None` if there is no such file.
+    /// Reads the text of the file; `None` if there is no such file.
     pub(crate) fn read(&self) -> Result<Option<String>, CommandError> {
         let text = |bytes: Vec<u8>| {
             String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
@@ -69,19 +68,19 @@ impl TheirFile {
         read.map_err(|error| CommandError::file("cannot read", &self.path(), error))
     }
 
-    /// Replaces it in one step; its permissions stay, its directory is made.
+    /// Replaces the file in one step; its permissions stay, and its directory is made.
     pub(crate) fn write(&self, contents: &[u8], pending: &TemporaryFiles) -> CommandResult {
         self.replace(contents, pending, || Ok(()))
     }
 
-    /// The same, if `is_due` still says so when only the rename is left.
+    /// Replaces the file in one step, if `is_due` still allows it when only the rename is left.
     pub(super) fn replace(
         &self,
         contents: &[u8],
         pending: &TemporaryFiles,
         is_due: impl FnOnce() -> CommandResult,
     ) -> CommandResult {
-        // What `is_due` says against it is more than an `io::Error` can tell.
+        // The error of `is_due` says more than an `io::Error` can, so it is kept here.
         let mut objection = None;
         let ask = || {
             is_due().map_err(|error| {
@@ -110,7 +109,7 @@ impl TheirFile {
         removed.map_err(|error| CommandError::file("cannot remove", &self.path(), error))
     }
 
-    /// Removes a directory above it, if it is empty.
+    /// Removes a directory above the file, if that is empty.
     pub(super) fn remove_empty_dir(&self, dir: &Path) {
         let _ = match self {
             Self::OfUser(_) => fs::remove_dir(dir),
@@ -129,7 +128,7 @@ pub(crate) fn write_own(path: &Path, contents: &[u8], pending: &TemporaryFiles) 
         .map_err(|error| CommandError::file("cannot write", path, error))
 }
 
-/// The file behind a path: what links point to, even if that is not there yet.
+/// Returns the file behind a path: the target of links, even if it is not there yet.
 pub(super) fn resolve(path: &Path) -> PathBuf {
     if let Ok(path) = fs::canonicalize(path) {
         return path;

@@ -1,8 +1,8 @@
-//! What `init --git-merge` and `uninit --git-merge` do: register our merge driver for
-//! the knowledge file with git.
+//! Registers our merge driver for the knowledge file with git, and removes it, for `init --git-merge` and
+//! `uninit --git-merge`.
 //!
-//! `.gitattributes` is the project's and says which driver merges the file; what
-//! that driver is, every clone has to be told by its owner.
+//! `.gitattributes` belongs to the project and says which driver merges the file; the command of that driver
+//! has to be set in every clone by its owner.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::error::CommandResult;
 use crate::output;
 use crate::world::World;
 
-/// Ours in `.gitattributes`.
+/// Our line in `.gitattributes`.
 const LINE: &str = ".consort/knowledge.yjs merge=consort -text";
 
 const DRIVER: &str = "merge.consort.driver";
@@ -57,7 +57,7 @@ pub(crate) fn remove(world: &World, worktree: &Path, dry_run: bool) -> CommandRe
     } else if left != found {
         file.write(left.as_bytes(), &world.pending())?;
     }
-    // One that was not there is none the worse.
+    // A section that was not there is no failure.
     let _ = configure(worktree, &["--remove-section", "merge.consort"]);
     world.out.line("Git no longer asks consort to merge.")
 }

@@ -1,9 +1,9 @@
-//! Connecting agent CLIs, for `init`, `uninit`, `up` and `doctor`: how each CLI stands,
-//! and changing its settings and giving them back.
+//! Connects agent CLIs, for `init`, `uninit`, `up` and `doctor`: finds whether each CLI is connected, changes
+//! its settings, and gives them back.
 //!
-//! Other people's files: merged, never rewritten; replaced in one step, never
-//! half written; and what was there before is kept. **What `init` changed,
-//! `uninit` gives back byte for byte, if nobody else changed it since.**
+//! The files are other people's: merged, never rewritten; replaced in one step, never half written; and the
+//! file from before is kept. **What `init` changed, `uninit` gives back byte for byte, if nobody else changed
+//! it since.**
 
 mod files;
 pub(crate) mod git_merge;
@@ -37,18 +37,18 @@ pub(crate) use plan::Plan;
 use plan::plan_connect;
 pub(crate) use plan::plan_disconnect;
 
-/// How one agent CLI stands to us at one level.
+/// The state of one agent CLI: whether it is installed, and whether it is connected at each level.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ConnectionState {
     pub(crate) kind: &'static str,
     pub(crate) title: &'static str,
-    /// Where its program is, if it is on `PATH`.
+    /// The path of its program, if it is on `PATH`.
     pub(crate) program: Option<PathBuf>,
     pub(crate) user: State,
     pub(crate) project: State,
     /// Whether its sessions can call our MCP server.
     pub(crate) mcp: bool,
-    /// Where its settings are, for the user and in this project.
+    /// Its settings files, for the user and in this project.
     pub(crate) files: [PathBuf; 2],
 }
 
@@ -60,19 +60,19 @@ pub(crate) enum State {
     /// Connected, but the CLI is told to run no hooks.
     SwitchedOff,
     Current,
-    /// The settings cannot be understood.
+    /// The settings cannot be parsed, or not be added to; the text says why.
     Malformed(String),
 }
 
 impl ConnectionState {
-    /// The file that only a person can mend.
+    /// Returns the file that only a person can mend, if there is one.
     pub(crate) fn to_be_edited(&self) -> Option<&Path> {
         let is_in_the_way = |state: &State| matches!(state, State::Malformed(_) | State::SwitchedOff);
         let states = [&self.user, &self.project];
         states.iter().position(|state| is_in_the_way(state)).map(|at| self.files[at].as_path())
     }
 
-    /// Neither installed nor connected.
+    /// Tells whether the CLI is neither installed nor connected.
     pub(crate) fn is_missing(&self) -> bool {
         self.program.is_none() && self.user == State::Absent && self.project == State::Absent
     }
@@ -108,7 +108,7 @@ impl ConnectionState {
     }
 }
 
-/// How every known agent CLI stands to us.
+/// Finds the state of every known agent CLI.
 pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<ConnectionState> {
     let state = |insertion: &Insertion, level: Level<'_>| {
         let (file, format) = (TheirFile::at(level, &insertion.file), &insertion.format);
@@ -118,7 +118,7 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<ConnectionState> 
         };
         let Some(text) = text else { return State::Absent };
         let ours = hook_program(level);
-        // What could not be connected is worth knowing before it is tried.
+        // Connecting is tried on the text too: a file that would fail is reported before `init`.
         let found = format.connection(&text, &ours);
         match found.and_then(|found| format.connect(Some(&text), &ours).map(|_| found)) {
             Ok(Connection::Absent) => State::Absent,
@@ -144,7 +144,7 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<ConnectionState> 
                 title: cli.title(),
                 program: find_program(cli.program()),
                 user: state(&hooks[0], levels[0]),
-                // In one's home they are one file.
+                // In the home directory both are one file.
                 project: if files[0] == files[1] { State::Absent } else { state(&hooks[1], levels[1]) },
                 mcp: levels.into_iter().any(mcp),
                 files,
@@ -153,8 +153,8 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<ConnectionState> 
         .collect()
 }
 
-/// How our hooks call us: by path, so that no other program of our name is run
-/// instead. In a file that others share, by name.
+/// Returns the program that our hooks call: our path, so that no other program of our name is run instead; in
+/// a file that others share, our name.
 pub(crate) fn hook_program(level: Level<'_>) -> String {
     match (level, std::env::current_exe().and_then(fs::canonicalize)) {
         (Level::User(_), Ok(this)) => this.to_string_lossy().into_owned(),
@@ -162,25 +162,25 @@ pub(crate) fn hook_program(level: Level<'_>) -> String {
     }
 }
 
-/// Whether an insertion is in its file.
+/// Tells whether an insertion is in its file.
 pub(crate) fn is_there(insertion: &Insertion, level: Level<'_>) -> bool {
     let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
     let found = || insertion.format.connection(&text, &hook_program(level));
     !text.trim().is_empty() && found().is_ok_and(|found| found != Connection::Absent)
 }
 
-/// Whether commands of a CLI run behind the shield.
+/// Tells whether commands of a CLI run behind the shield.
 pub(crate) fn is_shielded(cli: &dyn AgentCli, level: Level<'_>) -> bool {
     let insertions = cli.shield(level);
     !insertions.is_empty() && insertions.iter().all(|insertion| is_there(insertion, level))
 }
 
-/// What to do where there is nothing to connect.
+/// The hint where there is no agent CLI to connect.
 pub(crate) const NEXT_WITHOUT_ANY: &str =
     "install an agent CLI (claude, codex, gemini, …); then `consort init` connects it";
 
-/// Whether what is ours in a file calls a program that is there. One of our
-/// name that is somebody else's is taken to.
+/// Tells whether our insertion in a file calls a program that is there. A program of our name that is
+/// somebody else's counts too.
 pub(crate) fn is_alive(insertion: &Insertion, level: Level<'_>) -> bool {
     let ours = hook_program(level);
     let text = TheirFile::at(level, &insertion.file).read().ok().flatten();
@@ -198,7 +198,7 @@ pub(crate) fn is_alive(insertion: &Insertion, level: Level<'_>) -> bool {
     }
 }
 
-/// What to say of a name that no agent CLI has, and the hint.
+/// Returns the message and the hint for a name that no agent CLI has.
 pub(crate) fn no_such_cli(kind: &str) -> (String, String) {
     let all: Vec<&str> = consort_agents::ALL.iter().map(|cli| cli.kind()).collect();
     let hint = match text::nearest(kind, all.iter().copied()) {
@@ -208,13 +208,13 @@ pub(crate) fn no_such_cli(kind: &str) -> (String, String) {
     (format!("there is no agent CLI `{}`", text::foreign(kind, 60)), hint)
 }
 
-/// The first program of that name on `PATH`.
+/// Finds the first program of that name on `PATH`.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = env::get("PATH")?;
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| is_program(path))
 }
 
-/// All programs of that name on `PATH`, each once, wherever links lead.
+/// Finds all programs of that name on `PATH`, with links resolved and each once.
 pub(crate) fn find_programs(name: &str) -> Vec<PathBuf> {
     let path = env::get("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|dir| dir.join(name)).filter(|path| is_program(path));

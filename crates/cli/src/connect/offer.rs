@@ -1,4 +1,4 @@
-//! What `init` and `up` offer: every CLI with what it would get, in one question.
+//! Offers to connect CLIs, for `init` and `up`: shows what every CLI would get, and asks one question.
 
 use std::io::BufRead as _;
 use std::io::IsTerminal as _;
@@ -26,7 +26,7 @@ use crate::error::CommandResult;
 use crate::output;
 use crate::world::World;
 
-/// A CLI that may be connected, and for whom.
+/// A CLI that may be connected, for the user or for a project.
 pub(crate) struct Target {
     pub(crate) cli: &'static dyn AgentCli,
     config_dir: PathBuf,
@@ -49,7 +49,7 @@ impl Target {
     }
 }
 
-/// What a CLI gets besides hooks.
+/// The parts that a CLI gets besides hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
     pub(crate) mcp: bool,
@@ -59,15 +59,15 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// What is offered: a person is asked, and can leave out what costs a session tokens; a
-    /// script names it.
+    /// Returns the parts that are offered: a person is asked, and can leave out those that cost a session
+    /// tokens; a script names them.
     pub(crate) fn offered(consent: Consent) -> Self {
         let can_ask = consent != Consent::Given && std::io::stdin().is_terminal();
         Self { mcp: can_ask, primer: can_ask, allow: true, shield: false }
     }
 
-    /// What that comes to for one CLI. Commands in a sandbox reach the store through our
-    /// MCP server only.
+    /// Returns the parts for one CLI. A CLI with a sandbox always gets our MCP server: its commands reach the
+    /// store only through that.
     fn of(self, target: &Target) -> Vec<Purpose> {
         let all = [
             (true, Purpose::Hooks),
@@ -79,7 +79,7 @@ impl Parts {
         all.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part).collect()
     }
 
-    /// The same with one of them the other way; `None` where no part has that key.
+    /// Returns these parts with one switched on or off; `None` if no part has that key.
     fn toggled(self, key: &str) -> Option<Self> {
         Some(match key {
             "m" => Self { mcp: !self.mcp, ..self },
@@ -91,8 +91,8 @@ impl Parts {
     }
 }
 
-/// Whether a CLI's commands run behind the shield: they do already, or it is wanted and
-/// can be had.
+/// Tells whether a CLI's commands are to run behind the shield: they do already, or it is wanted and
+/// available.
 fn has_shield(target: &Target, is_wanted: bool) -> bool {
     let (cli, level) = (target.cli, target.level());
     if cli.shield(level).is_empty() {
@@ -120,22 +120,21 @@ fn has_shield(target: &Target, is_wanted: bool) -> bool {
     true
 }
 
-/// How the person agrees.
+/// The way in which the person agrees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Consent {
-    /// Asked at the terminal.
+    /// The person is asked at the terminal.
     Ask,
-    /// The same, of somebody who did not ask for it.
+    /// The person is asked at the terminal, without having called for it.
     Offer,
-    /// Given with the command.
+    /// The person has agreed with the command.
     Given,
-    /// Not wanted: show what would change.
+    /// No consent is wanted: only the changes are shown.
     DryRun,
 }
 
-/// Shows what every CLI would get, asks once, and connects them. Returns whether anything
-/// was changed, and whether all went well: what is wrong with one CLI is said, and no
-/// reason to leave out the others.
+/// Shows what every CLI would get, asks once, and connects them. Returns whether anything was changed, and an
+/// error if something failed: a failure with one CLI is printed, and no reason to leave out the others.
 pub(crate) fn offer(
     world: &World,
     targets: &[Target],
@@ -180,11 +179,11 @@ pub(crate) fn offer(
     }
 }
 
-/// What one CLI would get.
+/// The changes that one CLI would get.
 struct Offer<'t> {
     target: &'t Target,
     plans: Vec<Plan>,
-    /// In words: `13 hooks, 57 allow rules, MCP server`.
+    /// The changes in words: `13 hooks, 57 allow rules, MCP server`.
     summary: String,
 }
 
@@ -212,7 +211,7 @@ fn prepare<'t>(
     Ok((offers, all_went_well))
 }
 
-/// What is missing or renewed, in words.
+/// Describes the parts that are missing or would be renewed.
 fn summary(target: &Target, wanted: &[Purpose]) -> String {
     let (cli, level) = (target.cli, target.level());
     let insertions = cli.insertions(level, &env::get);
@@ -235,7 +234,7 @@ fn summary(target: &Target, wanted: &[Purpose]) -> String {
     if parts.is_empty() { "renewed".to_owned() } else { parts.join(", ") }
 }
 
-/// What connecting would change.
+/// Plans the changes that connecting would make.
 fn changes(world: &World, target: &Target, wanted: &[Purpose]) -> Result<Vec<Plan>, CommandError> {
     let mut plans = plan_connect(world, target.cli, target.level(), wanted)?;
     plans.retain(|plan| !plan.changes_nothing());
@@ -265,9 +264,9 @@ fn connect_each(
     Ok((has_changed, all_went_well))
 }
 
-/// Carries out what the person has agreed to. Consent takes its time, and some
-/// CLIs write their files all the while: the same is planned again for what is
-/// there now. Nothing is written before every plan was found to hold.
+/// Carries out the plans that the person has agreed to. Consent takes its time, and some CLIs write their
+/// files all the while: if a file has changed, the same changes are planned again. Nothing is written before
+/// every plan was found to hold.
 fn carry_out(world: &World, target: &Target, plans: Vec<Plan>, parts: Parts) -> CommandResult {
     let cli = target.cli;
     let is_current = plans.iter().all(Plan::is_current);
@@ -289,7 +288,7 @@ fn carry_out(world: &World, target: &Target, plans: Vec<Plan>, parts: Parts) -> 
     Ok(())
 }
 
-/// What holds for all that were connected.
+/// Prints the notes that concern all CLIs that were connected.
 fn close(is_for_project: bool) {
     if find_program("consort").is_none() {
         output::note(
@@ -306,12 +305,12 @@ enum Answer {
     Yes,
     No,
     Diff,
-    /// The same question, with other parts.
+    /// The same question again, with other parts.
     Toggle(Parts),
 }
 
-/// Asks the person at the terminal, also where the output goes elsewhere. What is no
-/// answer is asked again.
+/// Asks the person at the terminal, even if the output goes elsewhere. An answer that is not understood is
+/// asked for again.
 fn ask(consent: Consent, offers: &[Offer<'_>], parts: Parts) -> Result<Answer, CommandError> {
     if consent == Consent::Given {
         return Ok(Answer::Yes);
@@ -338,12 +337,12 @@ fn ask(consent: Consent, offers: &[Offer<'_>], parts: Parts) -> Result<Answer, C
     }
 }
 
-/// Asks yes or no.
+/// Asks a yes-or-no question, unless `yes` has answered it.
 pub(crate) fn agree(yes: bool, question: &str) -> Result<bool, CommandError> {
     Ok(yes || matches!(line(&format!("{question} [Y/n] "))?.as_deref(), Some("" | "y" | "yes")))
 }
 
-/// What the person types; the end of input is no answer.
+/// Prints a question and reads the line that the person types; `None` at the end of input.
 fn line(question: &str) -> Result<Option<String>, CommandError> {
     if !std::io::stdin().is_terminal() {
         return Err(CommandError::user(

@@ -1,5 +1,5 @@
-//! The changes that `init` and `uninit` are about to make to a CLI's files: shown as a
-//! diff, checked, carried out.
+//! Plans the changes that `init` and `uninit` make to a CLI's files: shows them as a diff, checks them, and
+//! carries them out.
 
 use std::fs;
 use std::path::Path;
@@ -28,20 +28,20 @@ use crate::error::CommandResult;
 use crate::output;
 use crate::world::World;
 
-/// What a record holds: the file from before, or that there was none and which
-/// directory was made for it, and what we made of it.
+/// The files in the record of a change: the file from before, or that there was none and which directory was
+/// made for it, and the file as we wrote it.
 const ORIGINAL: &str = "original";
 const NO_ORIGINAL: &str = "no-original";
 const WRITTEN: &str = "written";
 
-/// A settings file, and what it is about to become.
+/// A planned change of a settings file.
 pub(crate) struct Plan {
     file: TheirFile,
-    /// Where it is.
+    /// The path of the file.
     pub(crate) path: PathBuf,
     before: Option<String>,
     after: Option<String>,
-    /// What `uninit` is to give back.
+    /// The text that `uninit` gives back; `None` if the file is to go.
     original: Option<String>,
     record: PathBuf,
 }
@@ -51,7 +51,7 @@ impl Plan {
         self.before == self.after
     }
 
-    /// What would change, as a unified diff.
+    /// Formats the change as a unified diff.
     pub(crate) fn diff(&self) -> String {
         let (before, after) = (self.before.as_deref().unwrap_or(""), self.after.as_deref().unwrap_or(""));
         let name = self.path.display().to_string();
@@ -60,12 +60,12 @@ impl Plan {
         similar::TextDiff::from_lines(before, after).unified_diff().header(old, new).to_string()
     }
 
-    /// Whether the file is still what it was when it was read.
+    /// Tells whether the file is still as it was when it was read.
     pub(crate) fn is_current(&self) -> bool {
         self.file.read().is_ok_and(|found| found == self.before)
     }
 
-    /// Refuses where it is not.
+    /// Refuses if the file is no longer as it was when it was read.
     pub(crate) fn check(&self) -> CommandResult {
         if self.file.read()? == self.before {
             return Ok(());
@@ -76,7 +76,7 @@ impl Plan {
         ))
     }
 
-    /// Makes it so, unless the file changed since it was read.
+    /// Makes the change, unless the file changed since it was read.
     pub(crate) fn carry_out(&self, pending: &TemporaryFiles) -> CommandResult {
         self.check()?;
         match &self.after {
@@ -87,7 +87,7 @@ impl Plan {
                 self.file.replace(after.as_bytes(), pending, || self.check())?;
             }
             None => {
-                // What somebody has added to it is not ours to lose.
+                // Text that somebody has added to the file must not be lost.
                 let written = fs::read_to_string(self.record.join(WRITTEN)).ok();
                 if let Some(before) = self.before.as_ref().filter(|before| written.as_ref() != Some(*before))
                 {
@@ -101,7 +101,7 @@ impl Plan {
                 let made = Some(Path::new(&made)).filter(|made| made.is_absolute());
                 let ours = |dir: &&Path| made.is_some_and(|made| dir.starts_with(made));
                 for dir in self.path.ancestors().skip(1).take_while(ours) {
-                    // Only if it is empty.
+                    // Only an empty directory is removed.
                     self.file.remove_empty_dir(dir);
                 }
             }
@@ -112,12 +112,12 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether a program goes that a CLI runs its commands through.
+    /// Tells whether the plan removes a program that a CLI runs its commands through.
     pub(crate) fn removes_program(&self) -> bool {
         self.after.is_none() && self.before.as_ref().is_some_and(|before| before.starts_with("#!"))
     }
 
-    /// Where the file from before is kept.
+    /// Returns the path at which the file from before is kept.
     pub(crate) fn backup(&self) -> PathBuf {
         self.record.join(ORIGINAL)
     }
@@ -127,7 +127,7 @@ impl Plan {
     }
 
     fn forget_record(&self) {
-        // Earlier versions did not mark their records; they hold nothing but these.
+        // Earlier versions did not mark their records as ours; these hold nothing but our files.
         if self.record.join(WRITTEN).exists() {
             let _ = OurDir::adopt(&self.record);
         }
@@ -135,10 +135,11 @@ impl Plan {
     }
 
     fn keep_record(&self, written: &str, pending: &TemporaryFiles) -> CommandResult {
-        // What was made for a file that is there still was made by us, however often it is renewed.
+        // A directory that we made for a file stays noted as ours while the file is there, however often that
+        // is renewed.
         let is_intact = self.before.is_some() && self.record.join(WRITTEN).exists();
         let made = is_intact.then(|| fs::read(self.record.join(NO_ORIGINAL)).ok()).flatten();
-        // Begun anew and finished last by `written`: a record cut short is none.
+        // Begun from scratch, with `written` last: a record without it was cut short, and does not count.
         self.forget_record();
         OurDir::create(&self.record)
             .map_err(|error| CommandError::file("cannot make", &self.record, error))?;
@@ -156,9 +157,9 @@ impl Plan {
     }
 }
 
-/// What connecting would do to a CLI's files: what is wanted is added, and what
-/// is there already renewed. What is not wanted stands in nobody's way: where it
-/// is not ours or cannot be understood, it counts as absent.
+/// Plans to connect a CLI: wanted insertions are added, and those that are there already are renewed. An
+/// insertion that is not wanted never fails the command: if it is not ours or cannot be understood, it counts
+/// as absent.
 pub(crate) fn plan_connect(
     world: &World,
     cli: &dyn AgentCli,
@@ -198,7 +199,7 @@ fn connected(
                 leave_out(&error);
             }
             Err(error) => return Err(error),
-            // Rules may be the person's own: some are no reason for the others.
+            // Rules may be the person's own: finding some is no reason to add the others.
             Ok(_) if insertion.purpose == Purpose::Allow && !is_wanted(insertion) => {}
             Ok(_) => {
                 plan.after = Some(insertion.format.connect(plan.after.as_deref(), &ours).map_err(cannot)?)
@@ -208,20 +209,19 @@ fn connected(
     Ok(plan)
 }
 
-/// Whether a file that cannot be changed is a failure. Allow rules come along unasked: the
-/// rest is connected without them.
+/// Tells whether it is a failure if this insertion's file cannot be changed. Allow rules are added unasked:
+/// the rest is connected without them.
 fn is_needed(insertion: &Insertion, is_wanted: impl Fn(&Insertion) -> bool) -> bool {
     insertion.purpose != Purpose::Allow && is_wanted(insertion)
 }
 
-/// Says what nothing is done to, and why.
+/// Prints which file is left as it is, and why.
 fn leave_out(error: &CommandError) {
     output::note(format_args!("Left as it is: {}", error.in_a_line()));
 }
 
-/// What disconnecting would do to a CLI's files, each for itself: one that
-/// cannot be understood does not keep the others. `leaving` are all that are
-/// about to be disconnected.
+/// Plans to disconnect a CLI, each file for itself: one that cannot be understood does not keep the others.
+/// `leaving` are all CLIs that are about to be disconnected.
 pub(crate) fn plan_disconnect(
     world: &World,
     cli: &dyn AgentCli,
@@ -238,12 +238,12 @@ pub(crate) fn plan_disconnect(
         let disconnected = |plan: Plan| Plan { after: plan.original.clone(), ..plan };
         plans.push(plan(world, file, &insertions, level).map(disconnected));
     }
-    // What was made first goes last: the others may be in its directory.
+    // The file that was made first goes last: the others may be in its directory.
     plans.reverse();
     plans
 }
 
-/// Whether a text is there for another CLI too, which stays connected.
+/// Tells whether another CLI, which stays connected, reads this text too.
 fn is_read_by_others(
     world: &World,
     level: Level<'_>,
@@ -261,7 +261,7 @@ fn is_read_by_others(
     })
 }
 
-/// A CLI's files that may have something of ours.
+/// Returns a CLI's files that may have insertions of ours, with these.
 fn files_of(cli: &dyn AgentCli, level: Level<'_>) -> Vec<(TheirFile, Vec<Insertion>)> {
     let mut files: Vec<(TheirFile, Vec<Insertion>)> = Vec::new();
     for insertion in cli.insertions(level, &env::get) {
@@ -287,7 +287,7 @@ fn plan(
     let kept = fs::read_to_string(record.join(ORIGINAL)).ok();
     let original = match &before {
         None => None,
-        // Nobody touched it since: what was there before is what it was.
+        // Nobody has touched the file since we wrote it: the text that we kept is the original.
         Some(_) if untouched && kept.is_some() => kept,
         Some(_) if untouched && record.join(NO_ORIGINAL).exists() => None,
         Some(before) if before.trim().is_empty() => Some(before.clone()),
@@ -296,7 +296,7 @@ fn plan(
             let is_new = written.is_none() && !has_more_than_rules(before, insertions, &ours);
             let ours_here = insertions.iter().filter(|insertion| !(is_new && may_be_theirs(insertion)));
             match without(before, ours_here, &ours, kept.as_deref()) {
-                // What does not mention us has nothing of ours, whatever else is wrong with it.
+                // A file that does not mention us has nothing of ours, whatever else is wrong with it.
                 Err(_) if !before.contains("consort") && !before.contains(&ours) => Some(before.clone()),
                 left => left.map_err(|error| malformed(&path, error))?,
             }
@@ -305,13 +305,13 @@ fn plan(
     Ok(Plan { file, path, after: before.clone(), before, original, record })
 }
 
-/// Whether what we would write there may as well have been written by the person.
+/// Tells whether the text of an insertion may as well have been written by the person.
 fn may_be_theirs(insertion: &Insertion) -> bool {
     matches!(insertion.format, InsertionFormat::JsonList(_) | InsertionFormat::JsonPermissions)
 }
 
-/// Whether a file has anything that only we write. Where it has not, and nothing is known
-/// of it, rules are the person's own.
+/// Tells whether a file has anything that only we write. If it has not, and there is no record of it, rules
+/// in it are the person's own.
 fn has_more_than_rules(text: &str, insertions: &[Insertion], ours: &str) -> bool {
     let is_there = |insertion: &Insertion| {
         insertion.format.connection(text, ours).is_ok_and(|found| found != Connection::Absent)
@@ -319,7 +319,7 @@ fn has_more_than_rules(text: &str, insertions: &[Insertion], ours: &str) -> bool
     insertions.iter().any(|insertion| !may_be_theirs(insertion) && is_there(insertion))
 }
 
-/// A file without what is ours; `None` where nothing is left of it.
+/// Removes our insertions from a text; `None` if nothing is left of it.
 fn without<'i>(
     text: &str,
     insertions: impl Iterator<Item = &'i Insertion>,
@@ -334,13 +334,13 @@ fn without<'i>(
     Ok(left)
 }
 
-/// A file name for a path: readable, and its own.
+/// Returns a file name for the record of a path: readable and unique.
 fn record_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     format!("{name}-{:016x}", text::checksum(path.as_os_str().as_encoded_bytes()))
 }
 
-/// A settings file we cannot change because we cannot understand it.
+/// A settings file that cannot be changed because it cannot be understood.
 #[derive(Debug, thiserror::Error)]
 #[error("{path} cannot be changed", path = path.display())]
 struct Malformed {
@@ -380,7 +380,7 @@ mod tests {
             record: dir.path().join("record"),
         };
         fs::write(&path, "before").unwrap();
-        // While the new file is being written and only has to be put in its place.
+        // The file changes when the new one is written and only has to be renamed.
         let late = plan.file.replace(b"after", &pending, || {
             fs::write(&path, "meanwhile").unwrap();
             plan.check()

@@ -1,5 +1,5 @@
-//! An agent of the demo: a process of its own that hosts one session, and starts what its
-//! script says as its children, like an agent CLI does.
+//! An agent of the demo: a process of its own that hosts one session, and runs the commands of its script as
+//! its children, like an agent CLI does.
 
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -19,14 +19,14 @@ use serde_json::json;
 
 use super::Played;
 
-/// What an actor is to run: `consort` with these words, and this on its standard input.
+/// A command for an actor to run: `consort` with these words, and this text on its standard input.
 #[derive(Serialize, Deserialize)]
 struct Call {
     words: Vec<String>,
     input: String,
 }
 
-/// What came of it.
+/// The result of a command.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Ran {
     pub(super) code: Option<i32>,
@@ -34,7 +34,7 @@ pub(super) struct Ran {
     pub(super) error: String,
 }
 
-/// The actor's own process: runs one call after the other, until its input ends.
+/// Runs the actor's own process: carries out one call after the other, until its input ends.
 pub(crate) fn act() -> Played<()> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
@@ -51,14 +51,14 @@ fn run(call: &Call) -> std::io::Result<Ran> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // One that does not read to the end has read enough.
+    // A command that does not read its input to the end has read enough.
     let _ = child.stdin.take().map(|mut input| input.write_all(call.input.as_bytes()));
     let output = child.wait_with_output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(Ran { code: output.status.code(), out: text(&output.stdout), error: text(&output.stderr) })
 }
 
-/// An actor as the stage has it. It ends with its owner.
+/// A handle of an actor's process, which ends when the handle is dropped.
 pub(super) struct Actor {
     pub(super) name: &'static str,
     cli: &'static str,
@@ -71,7 +71,8 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    /// Starts one whose session has begun, under a name of its own; what its model is told then.
+    /// Starts an actor under this name and begins its session; also returns what its model is told at the
+    /// start.
     pub(super) fn enter(
         mut command: Command,
         name: &'static str,
@@ -90,13 +91,13 @@ impl Actor {
         Ok((actor, told))
     }
 
-    /// What `consort` says to it.
+    /// Runs a `consort` command as this agent, and returns its result.
     pub(super) fn consort(&mut self, words: &[&str]) -> Played<Ran> {
         self.begin(words, "")?;
         self.end()
     }
 
-    /// What a hook puts before its model.
+    /// Runs a hook, and returns the text that it puts before the model.
     pub(super) fn hook(&mut self, event: &str, more: Value) -> Played<String> {
         self.begin_hook(event, more)?;
         let ran = self.end()?;
@@ -106,7 +107,7 @@ impl Actor {
         Ok(told.iter().filter_map(|text| text.as_str()).collect::<Vec<_>>().join("\n"))
     }
 
-    /// Starts a hook that waits for somebody; [`Actor::end`] has what it said.
+    /// Starts a hook that waits for somebody; [`Actor::end`] returns its result.
     pub(super) fn begin_hook(&mut self, event: &str, more: Value) -> Played<()> {
         let mut call = json!({ "session_id": self.session, "cwd": self.cwd, "hook_event_name": event });
         if let (Value::Object(call), Value::Object(more)) = (&mut call, more) {
@@ -124,7 +125,7 @@ impl Actor {
         Ok(calls.flush()?)
     }
 
-    /// What became of what it has begun.
+    /// Waits for the call that was begun, and returns its result.
     pub(super) fn end(&mut self) -> Played<Ran> {
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
@@ -135,12 +136,12 @@ impl Actor {
 
 impl Drop for Actor {
     fn drop(&mut self) {
-        // What it waits for comes no more.
+        // The answer that its hook waits for comes no more.
         if self.is_busy {
             let _ = self.process.kill();
         }
         let _ = self.begin_hook("SessionEnd", json!({ "reason": "exit" }));
-        // The end of its input ends it, after what it has begun.
+        // The end of its input ends the process, after the call that it has begun.
         self.calls = None;
         let _ = self.process.wait();
     }

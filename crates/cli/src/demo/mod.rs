@@ -1,5 +1,5 @@
-//! What `consort demo` plays: agents without a model, on a stage of their own, in fast motion.
-//! Everything they do goes through the real hooks and commands of this program.
+//! Plays `consort demo`: agents without a model, on a stage of their own, in fast motion. Everything they do
+//! goes through the real hooks and commands of this program.
 
 mod actor;
 mod stage;
@@ -10,5 +10,5 @@ pub(crate) use actor::act;
 pub(crate) use stage::Stage;
 pub(crate) use story::tell;
 
-/// What became of a scene. Whatever goes wrong ends the demo, and is told as it is.
+/// The result of a scene. Any failure ends the demo, and is printed as it is.
 type Played<T> = Result<T, Box<dyn std::error::Error>>;

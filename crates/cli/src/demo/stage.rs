@@ -1,5 +1,5 @@
-//! Where the demo plays: a directory of its own with a home, a store and a small project. It is
-//! removed when the demo ends, however it ends.
+//! The stage of the demo: a directory of its own with a home, a store and a small project, and the printing
+//! of the story. The directory is removed when the demo ends, however it ends.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -20,24 +20,24 @@ use crate::output::Out;
 use crate::output::Style;
 use crate::runs::follow::Interrupts;
 
-/// What the agents work on.
+/// The files that the agents work on.
 const FILES: &[(&str, &str)] = &[
     ("src/session.rs", "pub const LIFETIME: u64 = 3600;\n"),
     ("src/cart.rs", "pub fn total() -> u64 { 0 }\n"),
-    // What it writes, the command that runs it does not tell.
+    // The command that runs this script does not tell what it writes.
     ("tidy.sh", "for file in src/*.rs; do echo '// tidy' >> \"$file\"; done\n"),
 ];
 
-/// What is quoted stands behind this.
+/// The margin before quoted text.
 const MARGIN: &str = "   │ ";
 
-/// The widest line that is easily read.
+/// Widest quoted line, in columns, so that it is easily read.
 const WIDEST: usize = 100;
 
-/// How long a line stands before the next one, on a terminal.
+/// Pause after each line, on a terminal.
 const BEAT: Duration = Duration::from_millis(700);
 
-/// The demo's own directory, and how it speaks.
+/// The demo's own directory, and the way it prints.
 pub(crate) struct Stage<'a> {
     dir: PathBuf,
     out: &'a Out,
@@ -47,7 +47,7 @@ pub(crate) struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    /// Builds it. Without a terminal, or for a program, nobody needs time to read.
+    /// Builds the stage. Without a terminal, or for a program, it pauses nowhere: nobody needs time to read.
     pub(crate) fn build(out: &'a Out, json: bool) -> Played<Self> {
         let interrupts = Interrupts::listen();
         let dir = temporary().join(format!("consort-demo-{}", std::process::id()));
@@ -65,7 +65,7 @@ impl<'a> Stage<'a> {
         std::fs::create_dir_all(stage.dir.join("home"))?;
         let mut git = Command::new("git");
         git.args(["init", "--quiet"]).arg(stage.project());
-        // A directory that is no repository is a project, too.
+        // Without git the directory is a project all the same.
         let _ = stage.sealed(git).stderr(std::process::Stdio::null()).status();
         Ok(stage)
     }
@@ -78,19 +78,19 @@ impl<'a> Stage<'a> {
         self.dir.join("data")
     }
 
-    /// The store of the demo.
+    /// Opens the store of the demo.
     pub(crate) fn app(&self) -> App {
         App::new(Store::new(self.data().join("consort.db"), Access::Command), Machine::new(&self.data()))
     }
 
-    /// A command that knows nothing of the person's own home, store and agents.
+    /// Seals a command off from the person's own home, store and agents.
     fn sealed(&self, mut command: Command) -> Command {
         command.env_clear();
         for kept in ["PATH", "TERM", "LANG", "TMPDIR"] {
             command.envs(std::env::var_os(kept).map(|value| (kept, value)));
         }
         command.env("HOME", self.dir.join("home")).env(env::HOME, self.data());
-        // Hooks wait for the person's answer only where a person sits before the CLI.
+        // Hooks wait for the person's answer only if a person uses the CLI.
         command.env("CLAUDE_CODE_ENTRYPOINT", "cli").current_dir(self.place());
         command
     }
@@ -99,7 +99,7 @@ impl<'a> Stage<'a> {
         Some(self.project()).filter(|project| project.is_dir()).unwrap_or_else(|| self.dir.clone())
     }
 
-    /// An agent begins its session; what its model is told.
+    /// Begins the session of an agent; also returns what its model is told at the start.
     pub(super) fn enter(&self, name: &'static str, cli: &'static str) -> Played<(Actor, String)> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["demo", "--act"]);
@@ -110,7 +110,7 @@ impl<'a> Stage<'a> {
         self.project().join(name)
     }
 
-    /// Says what happens; what is too wide goes on below.
+    /// Prints what happens; a line that is too wide goes on below.
     pub(super) fn say(&self, line: &str) -> Played<()> {
         let words = line.trim_start();
         let margin = &line[..line.len() - words.len()];
@@ -118,13 +118,13 @@ impl<'a> Stage<'a> {
         lines.iter().try_for_each(|line| self.show(&format!("{margin}{line}"), |_, text| text.to_owned()))
     }
 
-    /// Begins a scene.
+    /// Prints the title of a scene.
     pub(super) fn scene(&self, number: usize, title: &str) -> Played<()> {
         self.say("")?;
         self.show(&format!("{number}. {title}"), Style::bold)
     }
 
-    /// Shows what an agent or the person reads, word by word.
+    /// Quotes what an agent or the person reads, word by word.
     pub(super) fn quote(&self, text: &str) -> Played<()> {
         let shown = text.replace(&*self.project().to_string_lossy(), "shop");
         let width = self.out.width.min(WIDEST) - MARGIN.len();
@@ -132,7 +132,7 @@ impl<'a> Stage<'a> {
         lines.into_iter().try_for_each(|line| self.show(&format!("{MARGIN}{line}"), Style::dim))
     }
 
-    /// Shows a line, and gives time to read it. Ctrl-C ends the demo here.
+    /// Prints a line, and gives time to read it. Ctrl-C ends the demo here.
     fn show(&self, line: &str, paint: fn(Style, &str) -> String) -> Played<()> {
         if !self.quiet {
             let _ = self.out.text(paint(self.out.style, &text::printable(line)) + "\n");
@@ -142,12 +142,12 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// A line as it is, or broken between words where it is too wide.
+/// Returns a line as it is, or broken between words if it is too wide.
 fn broken(line: &str, width: usize) -> Vec<String> {
     if line.chars().count() > width { consort_tui::wrap(line, width) } else { vec![line.to_owned()] }
 }
 
-/// Where it may be built: hooks are told of paths in JSON, which has no others than these.
+/// Returns the directory to build the stage in. Its path must be UTF-8: hooks get paths in JSON.
 fn temporary() -> PathBuf {
     let named = std::fs::canonicalize(std::env::temp_dir()).ok();
     named.filter(|dir| dir.is_dir() && dir.to_str().is_some()).unwrap_or_else(|| "/tmp".into())

@@ -1,5 +1,5 @@
-//! The scene of an agent that stands still: the monitor's own arithmetic over scripted screens,
-//! with a clock that skips what nobody would wait for.
+//! The scene of an agent that stands still: runs the monitor's own arithmetic over scripted screens, with a
+//! clock that skips the waiting.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use consort_core::monitor::Signature;
 use consort_core::monitor::Triage;
 use consort_core::monitor::Watched;
 
-/// How far the clock skips between two looks, in seconds.
+/// Seconds that the clock skips between two looks.
 const SKIP: i64 = 20;
 
-/// What the watcher does about an agent that shows the same all the time: when, and what.
+/// A step that the watcher takes with an agent whose screen stays the same, and when.
 pub(super) struct Step {
     pub(super) after_s: i64,
     pub(super) what: Triage,
 }
 
-/// Watches an agent whose model hangs until it is the person's to decide, and then one look
-/// longer, when it has gone on. The last says whether it was accepted.
+/// Watches an agent whose model hangs until the person has to decide, and one look longer, when the agent has
+/// gone on. Returns the watcher's steps, and whether the late answer was accepted.
 pub(super) fn watch(signature: &Signature) -> (Vec<Step>, bool) {
     let look = |seconds: i64, said: &str| {
         let screen =

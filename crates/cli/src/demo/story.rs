@@ -1,5 +1,5 @@
-//! The story of the demo, scene by scene. A scene that does not come about as it should is an
-//! error: what is shown has happened.
+//! The story of the demo, scene by scene. A scene that does not go as it should is an error: everything that
+//! is shown has happened.
 
 use std::time::Duration;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use super::Stage;
 use super::actor::Actor;
 use super::stall;
 
-/// What has happened, counted.
+/// The events of the demo, counted.
 #[derive(Default, Serialize)]
 pub(crate) struct Summary {
     agents: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// In one sentence.
+    /// Formats the counts in one sentence.
     pub(crate) fn told(&self) -> String {
         format!(
             "{} agents, {} message heard, {} write refused, {} shielded, {} collision foreseen, {} question \
@@ -46,10 +46,10 @@ impl Summary {
     }
 }
 
-/// How long a scene waits for what must come.
+/// Longest time a scene waits for something that must come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Plays the whole of it.
+/// Plays all scenes.
 pub(crate) fn tell(stage: &Stage<'_>) -> Played<Summary> {
     let mut summary = Summary::default();
     stage.say("Agents without a model, in a project and a store of their own. What they do is scripted;")?;
@@ -169,8 +169,8 @@ fn question(stage: &Stage<'_>, raven: &mut Actor, summary: &mut Summary) -> Play
         std::thread::sleep(Duration::from_millis(10));
     };
     let shown = show_waiting(stage, raven);
-    // The user who started the demo is its person, and the store is the demo's own. It is
-    // answered also where that person has seen enough, or Heron would wait.
+    // The user who started the demo is its person, and the store is the demo's own. The question is answered
+    // even if that person has interrupted the demo, or Heron would wait.
     let you = CallerFacts { proof: Proof::Typed, ..CallerFacts::default() };
     app.answer_ask(&you, asked.id, asked.read_answer(&["allow".to_owned()])?)?;
     let answer = heron.end()?;
@@ -224,7 +224,7 @@ fn knowledge(stage: &Stage<'_>, falcon: &mut Actor, summary: &mut Summary) -> Pl
     Ok(())
 }
 
-/// What a command said that has to succeed.
+/// Runs a command that has to succeed, and returns its output.
 fn done(agent: &mut Actor, words: &[&str]) -> Played<String> {
     let ran = agent.consort(words)?;
     expect(ran.code == Some(0), &format!("{} may {}", agent.name, words.join(" ")), &ran.error)?;
@@ -239,7 +239,7 @@ fn expect(is_so: bool, what: &str, instead: &str) -> Played<()> {
     if is_so { Ok(()) } else { Err(format!("expected that {what}; {}", instead.trim()).into()) }
 }
 
-/// A path as a shell reads it.
+/// Quotes a path for a shell.
 fn quoted(path: &std::path::Path) -> String {
     consort_core::text::shell_quoted(&path.to_string_lossy())
 }

@@ -1,5 +1,4 @@
-//! The project's knowledge file in git, `.consort/knowledge.yjs`: read, merged and
-//! written by commands.
+//! Reads, merges and writes the project's knowledge file in git, `.consort/knowledge.yjs`, for commands.
 
 use std::fs;
 use std::io;
@@ -24,17 +23,17 @@ use crate::error::CommandError;
 use crate::output;
 use crate::world::Opened;
 
-/// Where it is in a worktree.
+/// The path of the file in a worktree.
 const NAME: &str = ".consort/knowledge.yjs";
 
-/// Longer files are not looked at.
+/// Longest file that is read, in bytes.
 const LONGEST: u64 = 64 << 20;
 
 pub(crate) fn file(worktree: &Path) -> TheirFile {
     TheirFile::in_repository(worktree, Path::new(NAME))
 }
 
-/// A file as it stands: another one has another.
+/// Returns a stamp of the file as it is now: a changed or replaced file has another.
 pub(crate) fn stamp(worktree: &Path) -> Option<GitFileStamp> {
     use std::os::unix::fs::MetadataExt as _;
     let metadata = fs::symlink_metadata(worktree.join(NAME)).ok()?;
@@ -43,8 +42,8 @@ pub(crate) fn stamp(worktree: &Path) -> Option<GitFileStamp> {
     Some(GitFileStamp { text: format!("{inode} {length} {changed}"), length })
 }
 
-/// Takes in what the project's file says that is not known yet, and warns where that
-/// cannot be done. A file that cannot be understood keeps nobody from what is known.
+/// Takes in what the project's file says that is not known yet, and warns if that fails. A file that cannot
+/// be understood keeps nobody from what is known.
 pub(crate) fn take_in(opened: &mut Opened, scope: &Scope) -> TakenIn {
     let taken = opened.app.take_in_git_file(scope, &opened.place.worktree);
     if let TakenIn::Failed(why) = &taken {
@@ -53,11 +52,11 @@ pub(crate) fn take_in(opened: &mut Opened, scope: &Scope) -> TakenIn {
     taken
 }
 
-/// The same in the process that may die of it.
+/// Takes in the project's file, in the process that may die of it.
 pub(crate) fn take_in_here(opened: &mut Opened) -> Result<(), CommandError> {
     let (worktree, scope) = (opened.place.worktree.clone(), Scope::Project(opened.project.id.clone()));
     let file = file(&worktree);
-    // Before it is read: what comes while it is read is another state.
+    // The stamp is taken before the file is read: a change during the reading counts as a new state.
     let (Some(stamp), Some(update)) = (stamp(&worktree), file.read_bytes(LONGEST)?) else { return Ok(()) };
     let mut index = opened.app.knowledge()?;
     let mut place = KnowledgePlace::default();
@@ -67,7 +66,8 @@ pub(crate) fn take_in_here(opened: &mut Opened) -> Result<(), CommandError> {
         let what = format!("{} is no document of ours, or is damaged: {error}", file.path().display());
         CommandError::user(what, "it was left alone; `consort know save` writes it anew")
     })?;
-    // The file has all there is: what nobody reads comes with what somebody does.
+    // An update without readable edits is not recorded: the file keeps it, and it comes with the next one
+    // that has some.
     let count = usize::from(!edits.is_empty());
     if count > 0 {
         opened.app.merge_knowledge(&mut *index, &scope, "git", document::hex(&new), edits)?;
@@ -76,12 +76,12 @@ pub(crate) fn take_in_here(opened: &mut Opened) -> Result<(), CommandError> {
     let is_alone = since.is_some_and(|since| since.len() == count);
     let place = (is_alone && known.state() == update).then_some(place);
     opened.app.set_git_file_mark(&worktree, &GitFileMark { stamp: stamp.text, is_bad: false, place });
-    // Sessions are told of what changes from now on.
+    // Marks the records that are stale as of now, then notifies the sessions that wait for their digest.
     opened.app.knowledge_seen_from(&scope, &worktree, &worktree)?;
     Ok(opened.app.tell_waiting(&opened.project.id)?)
 }
 
-/// Takes a file in that the user names; how many words were new.
+/// Takes in a file that the user names, and returns how many words were new.
 pub(crate) fn ingest_file(
     opened: &mut Opened,
     index: &mut dyn KnowledgeIndex,
@@ -102,8 +102,7 @@ pub(crate) fn ingest_file(
     Ok(count)
 }
 
-/// A file that somebody else may have made. It is tried out in a process that may
-/// die of it first.
+/// Reads a file that somebody else may have made. It is tried out first, in a process that may die of it.
 fn read(file: &TheirFile) -> Result<Vec<u8>, CommandError> {
     let missing = || CommandError::file("cannot read", &file.path(), io::ErrorKind::NotFound.into());
     let bytes = file.read_bytes(LONGEST)?.ok_or_else(missing)?;
@@ -120,8 +119,8 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
     consort_files::read(path, LONGEST).map_err(|error| CommandError::file("cannot read", path, error))
 }
 
-/// How a command of ours ended that was given files or input that somebody else may
-/// have made, and what it said; nothing where it died of them.
+/// Runs a command of ours on files or input that somebody else may have made; returns its exit code and what
+/// it printed to stderr, or `None` if it died of them.
 pub(crate) fn in_a_child(
     command: &str,
     files: &[&Path],
@@ -131,7 +130,7 @@ pub(crate) fn in_a_child(
         let mut child = Command::new(this);
         child.args(["know", command, "--"]).args(files);
         let mut child = child.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-        // One that has died does not read on; how it ended tells.
+        // A child that has died does not read on; its exit status tells.
         let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input));
         child.wait_with_output()
     });
@@ -145,8 +144,8 @@ fn not_made(error: &document::CrdtError) -> CommandError {
     CommandError::user(what, "`consort journal verify` may know more")
 }
 
-/// Takes in both sides of a file that git could not merge: it leaves one of them in the
-/// worktree, and adding that one drops the other.
+/// Takes in both sides of a file that git could not merge: git leaves one of them in the worktree, and adding
+/// that side drops the other.
 fn take_in_sides(opened: &mut Opened, scope: &Scope) -> Result<(), CommandError> {
     let sides = consort_host::unmerged_sides(&opened.place.worktree, NAME);
     for side in &sides {
@@ -169,7 +168,7 @@ fn take_in_sides(opened: &mut Opened, scope: &Scope) -> Result<(), CommandError>
     Ok(())
 }
 
-/// Says so while nothing is lost yet: a clone that leaves merging to git loses a side.
+/// Warns while nothing is lost yet: a clone that leaves merging to git loses a side.
 pub(crate) fn warn_without_driver(worktree: &Path) {
     if consort_host::repository(worktree).is_some() && !consort_host::has_merge_driver(worktree, "consort") {
         output::note(format_args!(
@@ -178,11 +177,11 @@ pub(crate) fn warn_without_driver(worktree: &Path) {
     }
 }
 
-/// Writes the project's file. What is in it must have been taken in.
+/// Writes the project's file. The content of the present file must have been taken in.
 pub(crate) fn save(opened: &mut Opened) -> Result<(PathBuf, usize), CommandError> {
     let (worktree, scope) = (opened.place.worktree.clone(), Scope::Project(opened.project.id.clone()));
     take_in_sides(opened, &scope)?;
-    // Of two that save at once, the later has all that the earlier had.
+    // Of two processes that save at once, the later one has everything that the earlier one had.
     let turn = opened.data.join("saving");
     let turn = fs::File::create(&turn).map_err(|error| CommandError::file("cannot make", &turn, error))?;
     let _ = rustix::fs::flock(&turn, FlockOperation::LockExclusive);
@@ -206,10 +205,10 @@ pub(crate) fn save(opened: &mut Opened) -> Result<(PathBuf, usize), CommandError
     Ok((file.path(), state.len()))
 }
 
-/// The document as a file has it, and how much of the journal is in it.
+/// The document as the file has it, and the place in the journal up to which it has everything.
 type Made = (Vec<u8>, KnowledgePlace);
 
-/// From the file as it is and what was recorded since; `None` where that is not enough.
+/// Makes the document of the present file and the entries since; `None` if these are not enough.
 fn edited(
     opened: &mut Opened,
     scope: &Scope,

@@ -1,5 +1,5 @@
-//! Implements the port to the file in git: takes it in in a process of its own, and
-//! gathers the worktrees whose file is to be written again.
+//! Implements the port to the knowledge file in git: takes the file in in a process of its own, and gathers
+//! the worktrees whose file has to be written again.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -25,14 +25,14 @@ use rustix::event::Timespec;
 
 use super::file;
 
-/// How long a hook waits for a file to be taken in, and everybody else.
+/// Longest time that a hook, and that everybody else, waits for a file to be taken in.
 const HOOK_PATIENCE: Duration = Duration::from_millis(1_000);
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a server waits for more before it writes the file.
+/// Time that a server waits for more changes before it writes the file.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// The file as a hook has it: nothing is recorded there that could not wait.
+/// The port for hooks, which never write the file: nothing is recorded there that could not wait.
 pub(crate) struct HookFile;
 
 impl GitFile for HookFile {
@@ -51,48 +51,48 @@ impl GitFile for HookFile {
     fn note_recorded(&self, _worktree: &Path) {}
 }
 
-/// The file as commands and servers have it. A command writes it when it ends, a
-/// server when nothing was recorded for a moment, and when it ends.
+/// The port for commands and servers. A command writes the file when it ends, a server soon after something
+/// was recorded, and when it ends.
 #[derive(Default)]
 pub(crate) struct SavedFiles(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
     due: Mutex<Due>,
-    /// Held while files are written, so that ending waits for it.
+    /// Held while files are written, so that the end of the process waits for that.
     writing: Mutex<()>,
 }
 
-/// Writes the file of a worktree.
+/// A function that writes the file of a worktree.
 type Save = Arc<dyn Fn(&Path) + Send + Sync>;
 
 #[derive(Default)]
 struct Due {
     worktrees: BTreeSet<PathBuf>,
-    /// Whose settings were read, and what they say.
+    /// The worktrees whose settings were read, and whether these want the file written.
     wanted: BTreeMap<PathBuf, bool>,
-    /// How a server writes one; a command asks for what is due when it ends.
+    /// The function by which a server writes a file; a command takes the due worktrees when it ends.
     save: Option<Save>,
     is_awaited: bool,
 }
 
 impl SavedFiles {
-    /// A second handle to the same.
+    /// Returns a second handle to the same state.
     pub(crate) fn share(&self) -> Arc<dyn GitFile> {
         Arc::new(Self(Arc::clone(&self.0)))
     }
 
-    /// What the settings say of a worktree, so that nobody reads them twice.
+    /// Notes whether the settings of a worktree want the file written, so that nobody reads them twice.
     pub(crate) fn set_wanted(&self, worktree: &Path, is_wanted: bool) {
         lock(&self.0.due).wanted.insert(worktree.to_owned(), is_wanted);
     }
 
-    /// From now on files are written while the process goes on.
+    /// Has files written while the process goes on, from now on.
     pub(crate) fn save_in_background(&self, save: impl Fn(&Path) + Send + Sync + 'static) {
         lock(&self.0.due).save = Some(Arc::new(save));
     }
 
-    /// The worktrees whose file is to be written, once.
+    /// Takes the worktrees whose file has to be written.
     pub(crate) fn take_due(&self) -> Vec<PathBuf> {
         let mut due = lock(&self.0.due);
         let worktrees = std::mem::take(&mut due.worktrees);
@@ -100,7 +100,7 @@ impl SavedFiles {
         worktrees.into_iter().filter(is_wanted).collect()
     }
 
-    /// Writes what is due, and waits for what is being written.
+    /// Writes the files that are due, and waits for those being written.
     pub(crate) fn finish(&self) {
         self.0.write();
     }
@@ -163,7 +163,7 @@ fn in_a_child(worktree: &Path, patience: Duration) -> TakenIn {
     }
 }
 
-/// What a child came to that has so long.
+/// Waits for a child, for so long at most, and returns the outcome.
 fn ended(mut child: Child, patience: Duration) -> TakenIn {
     let Some(mut said) = child.stderr.take() else { return TakenIn::Later };
     let end = std::time::Instant::now() + patience;

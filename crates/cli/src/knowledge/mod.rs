@@ -1,4 +1,4 @@
-//! Asking and recording knowledge, as the commands of the group `know` share it.
+//! Asks and records knowledge, for all commands of the group `know`.
 
 pub(crate) mod envelope;
 pub(crate) mod file;
@@ -26,7 +26,7 @@ use crate::time;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How many tokens an answer may cost its reader.
+/// Most tokens that an answer may cost its reader, unless the caller says otherwise.
 pub(crate) const USUAL_TOKENS: usize = 10_000;
 
 #[derive(Default, clap::Args)]
@@ -45,7 +45,7 @@ impl ScopeArgs {
     }
 }
 
-/// Asks something; what was saved by others is taken in first.
+/// Asks a question, after taking in the file that others may have changed.
 pub(crate) fn ask(
     opened: &mut Opened,
     scope: &Scope,
@@ -68,19 +68,19 @@ pub(crate) fn ask(
     Ok(answer)
 }
 
-/// How a batch is recorded.
+/// The way in which a batch is recorded.
 #[derive(Default)]
 pub(crate) struct Manner {
     pub(crate) key: Option<String>,
-    /// Though something looks like a secret.
+    /// Whether to record it though something looks like a secret.
     pub(crate) even_so: bool,
     pub(crate) json: bool,
 }
 
-/// What is wrong with the one thing that was to be recorded: it needs no number.
+/// Makes the error for a batch of one action, which needs no number.
 fn mistakes_of_one(mistakes: &[Mistake]) -> CommandError {
     let said = |mistake: &Mistake| match &mistake.field {
-        // One of several values is named first.
+        // The message begins with the one of several values that is wrong.
         Some(field) if mistake.message.starts_with('`') => format!("`{field}`: {}", mistake.message),
         Some(field) => format!("`{field}` {}", mistake.message),
         None => mistake.message.clone(),
@@ -90,7 +90,7 @@ fn mistakes_of_one(mistakes: &[Mistake]) -> CommandError {
     CommandError::user(format!("nothing was recorded: {}", said.join("; ")), hint)
 }
 
-/// Records a batch, and says what came of it.
+/// Records a batch, and prints the result.
 pub(crate) fn act(
     world: &World,
     opened: &mut Opened,

@@ -1,5 +1,5 @@
-//! Notices when files change of which something is known: for `consort know watch`, and
-//! beside a server or a screen.
+//! Watches the files that something is known of, and marks that as stale when they change: for
+//! `consort know watch`, and beside a server or a screen.
 
 use std::collections::BTreeSet;
 use std::collections::HashMap;
@@ -28,17 +28,17 @@ use notify::Watcher as _;
 
 use crate::world::World;
 
-/// An editor, a formatter and a checkout write many times; this long after the
-/// last of it, it is over. Where it never is, nobody waits for that.
+/// Time after the last write after which a change is over, since an editor, a formatter and a checkout write
+/// many times; and how often that is waited for at most, if the writing never ends.
 const QUIET: Duration = Duration::from_millis(100);
 const MOST_WAITS: usize = 20;
 
-/// How often files are looked at where the system does not tell, and how often in
-/// case it did not.
+/// Interval between two looks at files where the system does not report changes, and where it does, in case
+/// it missed one.
 const TICK: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Whose files are watched, and where they are.
+/// A project whose files are watched, and its worktree.
 pub(crate) type Place = (ProjectId, PathBuf);
 
 /// The files that something is known of, as they were when they were last looked at.
@@ -49,17 +49,17 @@ pub(crate) struct FileWatcher {
 }
 
 impl FileWatcher {
-    /// One that looks once.
+    /// Makes a watcher that looks once.
     pub(crate) fn once() -> Self {
         Self { seen: HashMap::new(), watch: None, is_told: false }
     }
 
-    /// One that goes on looking.
+    /// Makes a watcher that goes on looking.
     pub(crate) fn begin() -> Self {
         Self { watch: Watch::begin(), ..Self::once() }
     }
 
-    /// Marks what is known of files that have changed since the last look. Says which.
+    /// Marks as stale what is known of files that have changed since the last look, and returns their paths.
     pub(crate) fn look(&mut self, app: &mut App, places: &[Place]) -> Result<Vec<String>, StoreError> {
         app.close_if_replaced();
         let mut index = app.knowledge()?;
@@ -67,13 +67,13 @@ impl FileWatcher {
         let mut known = Vec::new();
         for (project, worktree) in places {
             let mut names = index.names(&Scope::Project(project.clone()), Kind::File)?;
-            // It may have been recorded in another worktree.
+            // A path that was recorded elsewhere may lead out of this worktree.
             let is_inside =
                 |path: &String| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
             names.retain(is_inside);
             known.push((project, worktree, names));
         }
-        // Before they are looked at: what changes from here on is heard of.
+        // Watched before the files are looked at: changes from here on are reported.
         let paths =
             known.iter().flat_map(|(_, worktree, names)| names.iter().map(move |name| (*worktree, name)));
         let paths: Vec<PathBuf> = paths.map(|(worktree, name)| worktree.join(name)).collect();
@@ -102,8 +102,8 @@ impl FileWatcher {
     }
 }
 
-/// Watches beside a server or a screen, as long as that lives: the files of every project
-/// in which somebody is at work. What cannot be watched is compared when it is shown.
+/// Watches beside a server or a screen, as long as that lives: the files of every project in which somebody
+/// is at work. Files that cannot be watched are compared when their knowledge is shown.
 pub(crate) fn in_background(world: &World) {
     let (open, listeners) = (world.open_app(), world.paths.listeners());
     let watch = move || {
@@ -111,7 +111,7 @@ pub(crate) fn in_background(world: &World) {
         let mut watcher = FileWatcher::begin();
         loop {
             let mut app = open();
-            // A store that is busy may not be the next time.
+            // A store that is busy now may not be the next time.
             let _ = app.places_at_work().and_then(|places| watcher.look(&mut app, &places));
             drop(app);
             if watcher.wait(&mut listener).is_err() {
@@ -127,18 +127,18 @@ fn stand(path: &Path) -> Option<(SystemTime, u64)> {
     Some((found.modified().ok()?, found.len()))
 }
 
-/// The directories that known files are in, and those above: nothing else, so
-/// there is nothing to ignore, and a large tree costs nothing.
+/// A watch of the directories that known files are in, and of those above: nothing else, so there is nothing
+/// to ignore, and a large tree costs nothing.
 struct Watch {
     watcher: RecommendedWatcher,
     watched: BTreeSet<PathBuf>,
-    /// Readable when something has happened.
+    /// A socket that is readable when something has happened.
     heard: UnixStream,
 }
 
 impl Watch {
-    /// Nothing where the system has no more to give, or tells of a directory only
-    /// what comes and goes; files are looked at then.
+    /// Begins to watch; `None` if the system has no watches left, or reports only which entries of a
+    /// directory come and go. Files are looked at then.
     fn begin() -> Option<Self> {
         if !cfg!(target_os = "linux") {
             return None;
@@ -147,9 +147,9 @@ impl Watch {
         heard.set_nonblocking(true).ok()?;
         tell.set_nonblocking(true).ok()?;
         let tell = move |event: notify::Result<notify::Event>| {
-            // Who only reads changes nothing.
+            // Reading changes nothing.
             if !event.is_ok_and(|event| event.kind.is_access()) {
-                // Where it is full, enough was said.
+                // A full socket is readable already.
                 let _ = tell.write(&[1]);
             }
         };
@@ -157,7 +157,7 @@ impl Watch {
         Some(Self { watcher, watched: BTreeSet::new(), heard })
     }
 
-    /// Whether whatever happens to these files, each below one of the roots, will be heard.
+    /// Watches these files, each below one of the roots; tells whether all of their changes will be reported.
     fn cover(&mut self, roots: &[&PathBuf], paths: &[PathBuf]) -> bool {
         let is_inside = |dir: &&Path| roots.iter().any(|root| dir.starts_with(root));
         let above = paths.iter().flat_map(|path| path.ancestors().skip(1).take_while(is_inside));
@@ -165,8 +165,8 @@ impl Watch {
         for dir in self.watched.difference(&wanted) {
             let _ = self.watcher.unwatch(dir);
         }
-        // Also those that were watched: what was moved away and back is not any more.
-        // When one comes that is not there, the one above it is told.
+        // Directories that were watched are added again: one that was moved away and back is watched no more.
+        // A missing directory that appears is reported by the one above it.
         let mut is_told = true;
         for dir in wanted.iter().filter(|dir| dir.is_dir()) {
             is_told &= self.watcher.watch(dir, RecursiveMode::NonRecursive).is_ok();

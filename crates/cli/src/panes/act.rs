@@ -1,5 +1,5 @@
-//! What the watcher does besides looking: it follows those who stand still, has those go on
-//! whose limit has ended, and wakes those who have mail.
+//! Acts on panes as the watcher: nudges agents that stand still, lets those go on whose limit has ended,
+//! accepts suggestions, and wakes those that have mail.
 
 use consort_core::Timestamp;
 use consort_core::messages::WakeCheck;
@@ -19,20 +19,20 @@ use crate::notify;
 use crate::runs::orphans;
 use crate::world::Opened;
 
-/// How long a CLI's own way has to bring mail before anything is typed.
+/// Time that a CLI's own way has to bring mail before anything is typed.
 const NATIVE: i64 = 5 * Timestamp::SECOND;
 
-/// How long nothing is typed after something was.
+/// Time after typing in which nothing more is typed.
 const AGAIN: i64 = 20 * Timestamp::SECOND;
 
-/// How many suggestions of an agent are accepted.
+/// Most suggestions of an agent that are accepted.
 const MOST_ACCEPTED: u32 = 3;
 
-/// What is to be typed into which pane, by its key.
+/// The texts to be typed, each with the key of its pane.
 pub(super) type Due = Vec<(String, Typeable)>;
 
 impl Watcher<'_> {
-    /// Does what is due after a look.
+    /// Does everything that is due after a look at the panes.
     pub(crate) fn act(&mut self, opened: &mut Opened) -> Result<(), CommandError> {
         orphans::reap(&self.world.paths, &mut opened.app)?;
         let now = self.now();
@@ -50,8 +50,8 @@ impl Watcher<'_> {
         self.free_stuck(opened)
     }
 
-    /// Those whom we opened and whose composer suggests what to say next, where the person allows
-    /// it. It is typed like any text: so it is seen before Enter.
+    /// Collects the suggestions to accept: of agents that we opened and whose composer suggests what to say
+    /// next, if the person allows it. A suggestion is typed like any text: so it is seen before Enter.
     fn accept_suggestions(&mut self, opened: &Opened) -> Due {
         let (now, mut due) = (self.now(), Due::new());
         if !is_on(opened, "monitor.accept_suggestions") {
@@ -72,7 +72,7 @@ impl Watcher<'_> {
         due
     }
 
-    /// Those who are idle and have mail that nothing else brings them.
+    /// Collects wake lines for idle agents that have mail which nothing else brings them.
     fn wake_by_mail(&mut self, opened: &mut Opened) -> Result<Due, CommandError> {
         let now = self.now();
         let mut due = Due::new();
@@ -81,7 +81,7 @@ impl Watcher<'_> {
             let has_mail =
                 is_idle(pane) && opened.app.check_wake(&agent.session, &env::get)? == WakeCheck::Mail;
             pane.mail_since = pane.mail_since.filter(|_| has_mail).or(has_mail.then_some(now));
-            // A plugin or a socket of its own is quicker.
+            // A CLI's own plugin or socket is quicker.
             let waits = pane.mail_since.is_some_and(|since| now.since(since) >= NATIVE);
             if waits && pane.typed.rested(now) >= AGAIN {
                 due.push((key.clone(), Typeable { purpose: Purpose::Prompt, text: typing::wake_line(1) }));
@@ -104,12 +104,12 @@ impl Watcher<'_> {
     }
 }
 
-/// Whether a setting is on, where the watcher was started.
+/// Tells whether a setting is on, in the place where the watcher was started.
 pub(super) fn is_on(opened: &Opened, key: &str) -> bool {
     opened.config.get(key) == "true"
 }
 
-/// Whether an agent rests. One whose subagents are at work may be asked something any moment.
+/// Tells whether an agent rests. An agent whose subagents are at work may ask something at any moment.
 fn is_idle(pane: &WatchedPane) -> bool {
     let has_subagents = pane.subject.heard.as_ref().is_some_and(|heard| !heard.subagents.is_empty());
     let rests = matches!(pane.watched.state, PaneState::Ready | PaneState::Finished | PaneState::Suggestion);

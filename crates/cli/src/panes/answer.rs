@@ -16,17 +16,17 @@ use super::waiting::Waiting;
 use crate::error::CommandError;
 use crate::world::World;
 
-/// What a refusal says that gives no reason.
+/// The words of a refusal without a reason.
 const NO_REASON: &str = "Ask me what to do instead.";
 
-/// What was chosen.
+/// The option that was chosen.
 pub(crate) struct Answered {
     pub(crate) label: String,
-    /// The reason of a refusal that its menu has no place for.
+    /// The reason of a refusal, if the menu has no place for one.
     pub(crate) untold: Option<String>,
 }
 
-/// Chooses the option that is meant.
+/// Chooses the option that `option` means, by the keys of the agent's menu.
 pub(crate) fn choose_option(
     world: &World,
     app: &App,

@@ -1,4 +1,4 @@
-//! The watcher beside a server or a screen: in a thread of its own, for as long as that lasts.
+//! Runs the watcher beside a server or a screen: in a thread of its own, for as long as that lasts.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::mpsc::Sender;
@@ -12,10 +12,10 @@ use crate::error::CommandError;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How long the end waits for what is being typed: half a text would stay in a composer.
+/// Longest time the end waits for a text that is being typed: half a text would stay in a composer.
 const TYPING: Duration = Duration::from_secs(10);
 
-/// A watcher at work; it ends with its owner.
+/// A watcher in a thread, which ends when this is dropped.
 pub(crate) struct Background {
     /// Dropped first, which ends the thread.
     stop: Option<Sender<()>>,
@@ -31,7 +31,7 @@ impl Drop for Background {
     }
 }
 
-/// Watches for as long as what it returns is kept, if nobody else does.
+/// Watches until the returned value is dropped, whenever no other process has the watcher's role.
 pub(crate) fn watch(world: &World) -> Background {
     let (stop, stopped) = std::sync::mpsc::channel();
     let (overrides, cwd) = (world.overrides.clone(), world.cwd.clone());
@@ -62,7 +62,7 @@ pub(crate) fn watch(world: &World) -> Background {
     Background { stop: Some(stop), thread }
 }
 
-/// Looks once, as the one who has the role.
+/// Looks at all panes once and acts, as the holder of the watcher's role.
 fn look(watcher: &mut Watcher<'_>, opened: &mut Opened) -> Result<(), CommandError> {
     opened.app.close_if_replaced();
     for seen in watcher.sweep(&mut opened.app)? {

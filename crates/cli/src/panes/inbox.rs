@@ -1,5 +1,5 @@
-//! All that waits for the person, whatever it is: questions that a hook holds, panes that stand
-//! at something, mail, reservations that are contested.
+//! Collects everything that waits for the person: questions that a hook holds, panes that show a question or
+//! a problem, mail, contested holds.
 
 use consort_core::App;
 use consort_core::Timestamp;
@@ -27,32 +27,32 @@ use crate::error::CommandResult;
 use crate::world::World;
 use crate::world::caller_facts;
 
-/// Something that waits, with the number by which it is answered.
+/// Something that waits for the person, with the number by which it is answered.
 pub(crate) struct InboxItem {
     pub(crate) number: Number,
     pub(crate) what: Waits,
 }
 
-/// What it is.
+/// The things that can wait for the person.
 pub(crate) enum Waits {
-    /// A question that a hook holds.
+    /// A question for which a hook waits.
     Asks {
         record: Box<AskRecord>,
         agent: Box<Agent>,
     },
-    /// What a pane shows.
+    /// A question or a problem that a pane shows.
     Pane(Box<Waiting>),
     Mail(Box<Letter>),
     Contest(Box<HoldView>),
 }
 
-/// All that waits, the questions first.
+/// Collects everything that waits, the questions first.
 pub(crate) fn all(world: &World, app: &mut App) -> Result<Vec<InboxItem>, CommandError> {
     let caller = caller_facts(app);
     all_of(world, app, &caller, &|_| true)
 }
 
-/// The same, with a look at some panes only.
+/// Collects everything that waits, but looks only at the panes that `is_wanted` accepts.
 pub(crate) fn all_of(
     world: &World,
     app: &mut App,
@@ -73,15 +73,15 @@ pub(crate) fn all_of(
             found.push(Waits::Pane(Box::new(pane)));
         }
     }
-    // The person knows what they want themselves.
+    // A contest by the person does not wait for the person.
     let is_contested =
         |view: &HoldView| view.hold.contest.as_ref().is_some_and(|contest| contest.by != Actor::Person);
     let contested = app.holds(caller, None, 0)?.holds.into_iter().filter(is_contested);
     found.extend(contested.map(|view| Waits::Contest(Box::new(view))));
-    // Their mail is for nobody else's eyes.
+    // The person's mail is for nobody else's eyes.
     if matches!(app.caller(caller)?, Caller::Person) {
         let mail = app.inbox(&InboxRequest { mailbox: Actor::Person, from: None, peek: true })?;
-        // What was asked waits until it is answered, read or not.
+        // A message that asks something waits until it is answered, read or not.
         let asked = app.unanswered(&Actor::Person)?.into_iter().map(Letter::read);
         found.extend(mail.into_iter().chain(asked).map(|letter| Waits::Mail(Box::new(letter))));
     }
@@ -98,14 +98,15 @@ pub(crate) fn mark_read(app: &mut App, message: ChangeId) -> CommandResult {
 }
 
 impl Waits {
-    /// What tells it from all others.
+    /// Returns a key that tells this thing from all others.
     fn key(&self) -> String {
         match self {
             Self::Asks { record, .. } => format!("ask {}", record.id),
             Self::Pane(pane) => {
                 let address = &pane.subject.address;
                 let (server, id, why) = (address.server.display(), &address.id, pane.why.as_str());
-                // What was seen under a number is what is answered by it.
+                // The dialog and the question are part of the key: a number answers only what was seen under
+                // it.
                 let question = pane.reading.question.as_deref().unwrap_or_default();
                 let dialog = text::checksum(pane.dialog.as_deref().unwrap_or_default().as_bytes());
                 format!("pane {server} {id} {why} {dialog:x} {question}")
@@ -115,7 +116,7 @@ impl Waits {
         }
     }
 
-    /// Whether something is allowed by an answer.
+    /// Tells whether an answer would allow something.
     pub(crate) fn is_permission(&self) -> bool {
         match self {
             Self::Asks { record, .. } => record.ask.kind != AskKind::Question,
@@ -126,7 +127,7 @@ impl Waits {
         }
     }
 
-    /// Whose it is, as it is called at the command line.
+    /// Returns the name of the agent or sender, as the command line takes it.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Asks { agent, .. } => agent.name.to_string(),
@@ -138,7 +139,7 @@ impl Waits {
 }
 
 impl InboxItem {
-    /// As programs read it.
+    /// Formats the item as JSON.
     pub(crate) fn json(&self, app: &App) -> Value {
         let mut item = match &self.what {
             Waits::Asks { record, agent } => json!({

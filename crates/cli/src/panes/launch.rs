@@ -1,6 +1,6 @@
-//! How an agent comes to be the process of a pane: what to start is in a file of ours, and a
-//! small command in the pane becomes it. So no variable and no prompt is ever an argument
-//! that everyone on the machine can read, and none is too long for tmux.
+//! Starts an agent as the process of a pane: a file of ours says what to start, and a small command in the
+//! pane becomes it. So no variable and no prompt is ever an argument that everyone on the machine can read,
+//! and none is too long for tmux.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,10 +19,10 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
 
-/// What a pane's own terminal says of itself: it stays as it is there.
+/// The variables that describe a pane's own terminal, and keep their values there.
 const TERMINAL: &[&str] = &["TERM", "TMUX", "TMUX_PANE", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM"];
 
-/// What is to be started.
+/// A program to be started in a pane.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Launch {
     pub(crate) program: PathBuf,
@@ -31,7 +31,7 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// With the environment of this process, without what belongs to its own session or
+    /// Makes a launch with the environment of this process, without the variables of its own session or
     /// terminal.
     pub(crate) fn new(program: PathBuf, arguments: Vec<String>) -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
@@ -42,7 +42,7 @@ impl Launch {
         Self { program, arguments, environment: all.filter(|(name, _)| is_kept(name)).collect() }
     }
 
-    /// Writes it for the pane to read, and says what the pane is to run.
+    /// Writes the launch to a file, and returns the command by which the pane starts it.
     pub(crate) fn command(&self, world: &World, id: &str) -> Result<Vec<String>, CommandError> {
         let dir = world.paths.data.join("launch");
         connect::private_dir(&dir)?;
@@ -55,12 +55,13 @@ impl Launch {
     }
 }
 
-/// Becomes what the file says, which is gone then.
+/// Becomes the program that the file describes, and removes the file.
 pub(crate) fn start(file: &Path) -> CommandResult {
     let cannot = |error| CommandError::file("cannot read", file, error);
     let me = rustix::process::getuid().as_raw();
     let is_ours = fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.uid() == me);
-    // A tmux server may have another environment than who opens, and so another data directory.
+    // A tmux server may have another environment than the process that opened the pane, and so another data
+    // directory.
     let is_private = |dir: &Path| {
         let found = fs::symlink_metadata(dir);
         found.is_ok_and(|found| found.is_dir() && found.uid() == me && found.mode() & 0o077 == 0)

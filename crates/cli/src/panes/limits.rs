@@ -1,5 +1,4 @@
-//! Has agents go on whose usage limit has ended, one after the other, where the person
-//! allows it.
+//! Lets agents go on whose usage limit has ended, one after the other, where the person allows it.
 
 use consort_core::Timestamp;
 use consort_core::monitor::Limited;
@@ -17,8 +16,8 @@ use super::watcher::Watcher;
 use crate::time;
 use crate::world::Opened;
 
-/// When the limit of an agent ends, by what its screen said when it was first seen: a time
-/// without a day means the next such time then, not now.
+/// Returns the end of an agent's limit, by what its screen said when the limit was first seen: a time without
+/// a day means the next such time after that, not after now.
 pub(crate) fn reset_at(subject: &PaneSubject) -> Option<Timestamp> {
     let record = subject.record.as_ref()?;
     let turn = record.turn.as_ref().filter(|turn| turn.state == TurnState::Limit)?;
@@ -26,7 +25,7 @@ pub(crate) fn reset_at(subject: &PaneSubject) -> Option<Timestamp> {
 }
 
 impl Watcher<'_> {
-    /// The one whose limit has ended, and who is to be told so now.
+    /// Returns the text for the one agent, if any, whose limit has ended and that goes on next.
     pub(super) fn continue_after_limits(&mut self, opened: &Opened) -> Due {
         let now = self.now();
         if !is_on(opened, "monitor.continue_after_limit") {

@@ -1,5 +1,5 @@
-//! What the commands about panes share: the terminal, the rules for each CLI's screen, and
-//! whether an agent has a pane to itself.
+//! Reads panes for all commands about them: looks at a pane, loads the rules for each CLI's screen, and tells
+//! whether an agent runs in a pane.
 
 mod act;
 pub(crate) mod answer;
@@ -41,8 +41,8 @@ use crate::error::CommandError;
 use crate::world::World;
 use crate::world::is_agent;
 
-/// The rules for a CLI: the user's own, in `screens/<cli>.toml` beside `config.toml`, or
-/// those that come with us.
+/// Loads the rules for a CLI's screen: the user's own, in `screens/<cli>.toml` beside `config.toml`, or those
+/// that come with us.
 pub(crate) fn signature(world: &World, cli: &dyn AgentCli) -> Result<Signature, CommandError> {
     let own = world.paths.config.join("screens").join(format!("{}.toml", cli.kind()));
     match fs::read_to_string(&own) {
@@ -56,8 +56,8 @@ pub(crate) fn signature(world: &World, cli: &dyn AgentCli) -> Result<Signature, 
     }
 }
 
-/// The rules for whatever runs in a pane; none for a CLI that there is no folder for. They
-/// say so if they were not made for the version that is installed.
+/// Loads the rules for the CLI in a pane; none for a CLI that we do not know. They say so if they were not
+/// made for the version that is installed.
 pub(crate) fn signature_of(world: &World, app: &App, kind: &str) -> Result<Signature, CommandError> {
     let Some(cli) = consort_agents::find(kind) else { return Ok(Signature::default()) };
     let signature = signature(world, cli)?;
@@ -65,7 +65,7 @@ pub(crate) fn signature_of(world: &World, app: &App, kind: &str) -> Result<Signa
     Ok(Signature { unknown_version: unknown_version.map(|said| text::one_line(&said, 60)), ..signature })
 }
 
-/// What is said of a pane, as programs read it, beginning with its agent.
+/// Puts the fields of a pane's agent before the JSON about the pane.
 pub(crate) fn with_agent(subject: &PaneSubject, said: Value) -> Value {
     let mut whole = subject.agent_json();
     if let (Some(whole), Value::Object(said)) = (whole.as_object_mut(), said) {
@@ -74,7 +74,7 @@ pub(crate) fn with_agent(subject: &PaneSubject, said: Value) -> Value {
     whole
 }
 
-/// What a pane shows now; nothing if it is gone.
+/// Reads what a pane shows now; `None` if the pane is gone.
 pub(crate) fn look(
     world: &World,
     app: &App,
@@ -92,16 +92,16 @@ pub(crate) fn look(
     }
 }
 
-/// The facts of a pane as far as they say anything of the agent: whose process lives is not
-/// over because a shell has started it.
+/// Returns the facts of a pane as they concern its agent: an agent whose process lives is not over because
+/// the pane's command is the shell that started it.
 fn facts_of(facts: &PaneFacts, subject: &PaneSubject) -> PaneFacts {
     let lives = subject.agent.is_some() && is_shell(&facts.command);
     let command = if lives { subject.cli().to_owned() } else { facts.command.clone() };
     PaneFacts { command, ..facts.clone() }
 }
 
-/// The state of a pane by one look: what its screen shows; where that is not understood, what
-/// its hooks said.
+/// Returns the state of a pane by one look: as its screen shows it, or, where that is not understood, as its
+/// hooks reported it.
 pub(crate) fn state_of(look: Option<&PaneLook>, subject: &PaneSubject) -> PaneState {
     let heard = subject.heard.as_ref().map(|heard| heard.status);
     match look.map_or(PaneState::Dead, |look| look.reading.state) {
@@ -110,8 +110,8 @@ pub(crate) fn state_of(look: Option<&PaneLook>, subject: &PaneSubject) -> PaneSt
     }
 }
 
-/// Whether the program in the foreground of a pane is an agent CLI. Two of them go by the
-/// name of their runtime, which says nothing: their process must be below the pane's.
+/// Tells whether the program in the foreground of a pane is an agent CLI. Two CLIs go by the name of their
+/// runtime, which says nothing: their process must be below the pane's.
 pub(crate) fn has_agent(tmux: &Tmux, facts: &PaneFacts) -> bool {
     if consort_agents::find(&facts.command).is_some() {
         return true;

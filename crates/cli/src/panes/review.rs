@@ -1,4 +1,4 @@
-//! Has the work of an agent that has finished reviewed, where that was asked for.
+//! Starts a review of the work of an agent that has finished, if one is wanted.
 
 use consort_core::App;
 use consort_core::dispatch::ReviewOf;
@@ -12,8 +12,7 @@ use crate::error::CommandError;
 use crate::runs;
 use crate::world::World;
 
-/// Keeps its prompt and its diff, and puts a reviewer to work on them, once for each different
-/// result.
+/// Keeps the agent's prompt and diff, and starts a reviewer on them, once for each different result.
 pub(super) fn ask(
     world: &World,
     app: &mut App,
@@ -41,7 +40,7 @@ pub(super) fn ask(
     Ok(())
 }
 
-/// Whether agents that have a task are to be reviewed, and this one has one.
+/// Tells whether the settings want agents with a task reviewed, and this agent has a task.
 fn is_asked_by_task(world: &World, app: &mut App, subject: &PaneSubject) -> Result<bool, CommandError> {
     let Some(agent) = &subject.agent else { return Ok(false) };
     let acceptances = app.acceptances().unwrap_or_default();

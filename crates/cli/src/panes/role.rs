@@ -1,8 +1,8 @@
 //! The watcher's role: one process on this machine has it at a time.
 //!
-//! The kernel gives it to the process that locks a file, and takes it back when that one dies. A
-//! process that was stopped keeps its lock, so the file also says when it last looked: after
-//! three looks that did not come, others look for themselves, without acting.
+//! The role is a lock on a file, which the kernel frees when its holder dies. A process that was stopped
+//! keeps its lock, so the file also says when the holder last looked: after three looks that did not come,
+//! others look for themselves, without acting.
 
 use std::fs::File;
 use std::fs::OpenOptions;
@@ -15,20 +15,20 @@ use consort_core::Timestamp;
 use rustix::fs::FlockOperation;
 use rustix::fs::flock;
 
-/// How many milliseconds without a look make a holder silent.
+/// Milliseconds without a look after which a holder is silent.
 const SILENT: i64 = 3 * Timestamp::SECOND;
 
-/// The role, or the wish for it.
+/// The role, held or wanted by this process.
 pub(crate) struct Role {
     path: PathBuf,
     held: Option<File>,
 }
 
-/// Who else has it.
+/// Another process that holds the role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
     pub(crate) pid: u32,
-    /// It has not looked for long, and does not let go.
+    /// Whether it has not looked for long, and still holds the lock.
     pub(crate) is_silent: bool,
 }
 
@@ -37,7 +37,7 @@ impl Role {
         Self { path: data.join("watcher.lock"), held: None }
     }
 
-    /// Takes the role if nobody else has it, and says that we look now; else who has it.
+    /// Takes the role if nobody else has it, and writes that we look now; else returns the holder.
     pub(crate) fn take(&mut self, now: Timestamp) -> Result<(), Holder> {
         if self.held.is_none() {
             self.held = self.lock();
@@ -45,7 +45,7 @@ impl Role {
         match &self.held {
             Some(file) => {
                 let line = format!("{:>10} {:>20}\n", std::process::id(), now.0);
-                // What cannot be said is a hint less.
+                // A failed write only makes us seem silent.
                 let _ = file.write_all_at(line.as_bytes(), 0);
                 Ok(())
             }

@@ -1,5 +1,5 @@
-//! Follows agents that stand still, step by step: look more often, look at their processes,
-//! do one thing that the person allows, look again, and then leave it to the person.
+//! Follows agents that stand still, step by step: looks more often, looks at their processes, does one thing
+//! that the person allows, looks again, and then leaves it to the person.
 
 use consort_core::Timestamp;
 use consort_core::monitor::PaneTurn;
@@ -25,14 +25,14 @@ use crate::error::CommandError;
 use crate::world::Opened;
 use crate::world::is_agent;
 
-/// So much computed since the last look is no idling.
+/// Processor time in ms plus I/O in KiB since the last look, above which a tool is not idle.
 const EFFORT: u64 = 50;
 
-/// How many lines of a frozen screen are kept.
+/// Most lines of a frozen screen that are kept.
 const LINES: usize = 50;
 
 impl Watcher<'_> {
-    /// Takes the next step with each agent that stands still; what is to be typed.
+    /// Takes the next step with each agent that stands still, and returns the texts to be typed.
     pub(super) fn follow_stalls(&mut self, opened: &mut Opened) -> Result<Due, CommandError> {
         let now = self.now();
         let may_nudge = is_on(opened, "monitor.nudge");
@@ -49,7 +49,7 @@ impl Watcher<'_> {
             match pane.watched.triage(&doing, is_busy, now) {
                 Triage::Act => {
                     pane.diagnosis = Some(diagnosis(pane, &tree, now));
-                    // One word is enough: it stays queued until the agent reads it.
+                    // One nudge is enough: it stays queued until the agent reads it.
                     if may_nudge && pane.watched.acts() == 1 {
                         due.push((
                             key.clone(),
@@ -69,7 +69,7 @@ impl Watcher<'_> {
     }
 }
 
-/// Whether what an agent has started does something. The agent itself turns its spinner, and
+/// Tells whether the programs that an agent has started do something. The agent itself turns its spinner, and
 /// our own servers listen: neither says anything.
 fn is_busy(pane: &mut WatchedPane, tree: &[TreeProcess], has_tool: bool) -> bool {
     let is_tool = |one: &&TreeProcess| !is_agent(&one.process) && !one.process.program.starts_with("consort");
@@ -80,13 +80,13 @@ fn is_busy(pane: &mut WatchedPane, tree: &[TreeProcess], has_tool: bool) -> bool
     (before > 0 && effort > before + EFFORT) || (has_tool && has_shell)
 }
 
-/// What can be said of an agent that stands still.
+/// Describes an agent that stands still: for how long, and its processes.
 fn diagnosis(pane: &WatchedPane, tree: &[TreeProcess], now: Timestamp) -> String {
     let unchanged = i64::try_from(pane.watched.unchanged(now).as_millis()).unwrap_or(i64::MAX);
     format!("nothing new for {}; {}", text::age(unchanged), what_lives(tree))
 }
 
-/// What can be said of a process that stands still, by what is below it and its connections.
+/// Describes a process that stands still, by the processes below it and its connections.
 pub(crate) fn what_lives(tree: &[TreeProcess]) -> String {
     match tree.split_first() {
         None => "its process is gone".to_owned(),
@@ -110,7 +110,7 @@ pub(crate) fn what_lives(tree: &[TreeProcess]) -> String {
     }
 }
 
-/// The screen as it stands.
+/// Returns the last lines of the screen, without secrets.
 fn frozen(pane: &WatchedPane) -> String {
     let plain = plain_text(&pane.look.screen);
     let lines: Vec<&str> = plain.trim_end().lines().collect();

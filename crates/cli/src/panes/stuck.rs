@@ -1,5 +1,5 @@
-//! Tells of stuck agents, and frees what they hold once those who asked for it have waited long
-//! enough.
+//! Notifies sessions of stuck agents that they wait for, and frees the holds of these agents once they were
+//! contested for long enough.
 
 use consort_core::Timestamp;
 
@@ -7,11 +7,12 @@ use super::watcher::Watcher;
 use crate::error::CommandError;
 use crate::world::Opened;
 
-/// How often is looked for them.
+/// Interval between two searches for stuck agents.
 const EVERY: i64 = 15 * Timestamp::SECOND;
 
 impl Watcher<'_> {
-    /// Tells those who wait, and frees what was contested for long enough; both sides are told.
+    /// Notifies the sessions that wait, and frees holds that were contested for long enough; both sides are
+    /// notified.
     pub(super) fn free_stuck(&mut self, opened: &mut Opened) -> Result<(), CommandError> {
         let now = self.now();
         if now.since(self.stuck_at) >= EVERY {

@@ -1,5 +1,5 @@
-//! Types into a pane on behalf of what waits: only where the person allows it, and only one
-//! of us at a time.
+//! Types texts into panes (wake lines, nudges, prompts): only where the person allows it, and only one of our
+//! processes at a time.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -31,30 +31,30 @@ use crate::config;
 use crate::error::CommandError;
 use crate::world::World;
 
-/// What is typed to an agent that has stalled, or whose limit has ended.
+/// The text for an agent that has stalled, or whose limit has ended.
 pub(crate) const GO_ON: &str = "Continue with the remaining work.";
 
-/// What is typed: it only wakes. What was written comes with the prompt, quoted, by the
+/// Returns the line that wakes an agent. It only wakes: the messages come with the prompt, quoted, by the
 /// session's own hook.
 pub(crate) fn wake_line(unread: usize) -> String {
     format!("[consort] {} for you: `consort inbox` shows what it is.", text::count(unread, "new message"))
 }
 
-/// A text, and what it is typed for.
+/// A text to be typed, and its purpose.
 #[derive(Clone)]
 pub(crate) struct Typeable {
     pub(crate) purpose: Purpose,
     pub(crate) text: String,
 }
 
-/// The rules for a CLI's screen, if its version is known: nobody types into others.
+/// Loads the rules for a CLI's screen, if its version is known: nothing is typed into other versions.
 pub(crate) fn signature(world: &World, app: &App, kind: &str) -> Option<Signature> {
     version::said(app, consort_agents::find(kind)?)?;
     super::signature_of(world, app, kind).ok().filter(|signature| signature.unknown_version.is_none())
 }
 
-/// Types a text into a pane and submits it, if that can be done now. Without rules for its
-/// screen nothing is typed.
+/// Types a text into a pane and submits it, if that can be done now. Without rules for the pane's screen
+/// nothing is typed.
 pub(crate) fn deliver(
     data: &Path,
     pane: &PaneAddress,
@@ -62,7 +62,7 @@ pub(crate) fn deliver(
     what: &Typeable,
 ) -> Result<Delivery, CommandError> {
     let Some(signature) = signature else { return Ok(Delivery::Refused(Refusal::NotUnderstood)) };
-    // Two that type at once would type into each other's text.
+    // Two processes that type at once would mix up their texts.
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
     let lock = data.join("typing.lock");
@@ -76,32 +76,32 @@ pub(crate) fn deliver(
     Ok(typing.deliver(&what.text)?)
 }
 
-/// What was last typed into a pane by who watches.
+/// The last typing of the watcher into a pane.
 #[derive(Default)]
 pub(super) struct Typed {
     pub(super) at: Option<Timestamp>,
-    /// What came of it.
+    /// The result of the typing, once it has ended.
     pub(super) outcome: Arc<Mutex<Option<Delivery>>>,
     is_typing: Arc<AtomicBool>,
 }
 
 impl Typed {
-    /// For how many milliseconds nothing was typed.
+    /// Returns the milliseconds since something was last typed.
     pub(super) fn rested(&self, now: Timestamp) -> i64 {
         self.at.map_or(i64::MAX, |at| now.since(at))
     }
 
-    /// Whether it is being typed still.
+    /// Tells whether the text is still being typed.
     pub(super) fn is_typing(&self) -> bool {
         self.is_typing.load(Ordering::SeqCst)
     }
 
-    /// What came of it, in words.
+    /// Describes the result of the typing.
     pub(super) fn told(&self) -> Option<String> {
         self.outcome.lock().ok().and_then(|outcome| outcome.as_ref().map(Delivery::told))
     }
 
-    /// Types in a thread of its own: the other panes are looked at meanwhile.
+    /// Types in a thread of its own, so that the other panes are looked at meanwhile.
     pub(super) fn begin(&mut self, now: Timestamp, job: TypingJob) {
         self.at = Some(now);
         let (outcome, is_typing) = (Arc::clone(&self.outcome), Arc::clone(&self.is_typing));
@@ -116,7 +116,7 @@ impl Typed {
     }
 }
 
-/// All that typing takes.
+/// Everything that the typing thread needs.
 pub(super) struct TypingJob {
     pub(super) data: PathBuf,
     pub(super) pane: PaneAddress,
@@ -124,8 +124,8 @@ pub(super) struct TypingJob {
     pub(super) what: Typeable,
 }
 
-/// Wakes an idle agent by a line in its terminal, where the settings allow it and nobody
-/// watches who would; what came of it, in a sentence.
+/// Wakes an idle agent by a line in its terminal, if the settings allow it and no watcher runs that would;
+/// returns a sentence about the result.
 pub(crate) fn wake_by_typing(world: &World, app: &mut App, agent: &Agent) -> Option<String> {
     agent.location.terminal.pane.as_ref()?;
     let acceptances = app.acceptances().unwrap_or_default();

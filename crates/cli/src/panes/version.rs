@@ -1,6 +1,6 @@
-//! Which version of a CLI is installed: asked once for each file, because a CLI takes half a
-//! second to say so, and much longer on a busy machine. One that is too slow is known by the
-//! package that it was installed with.
+//! Finds the installed version of a CLI: asked once for each file, because a CLI takes half a second to print
+//! it, and much longer on a busy machine. For a CLI that is too slow, the package tells that it was installed
+//! with.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,13 +13,13 @@ use serde_json::Value;
 
 use crate::connect;
 
-/// How long a CLI may take to say its version.
+/// Longest time a CLI may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How much of a package's description is read.
+/// Longest package description that is read, in bytes.
 const LONGEST: u64 = 1 << 18;
 
-/// What the installed CLI says of its version; nothing if it is not found or does not say.
+/// Returns the version that the installed CLI prints, or its package names; `None` if neither does.
 pub(crate) fn said(app: &App, cli: &dyn AgentCli) -> Option<String> {
     let program = connect::find_program(cli.program())?;
     let found = fs::metadata(&program).ok()?;
@@ -33,7 +33,7 @@ pub(crate) fn said(app: &App, cli: &dyn AgentCli) -> Option<String> {
     Some(said)
 }
 
-/// The version of the package that has this program among those it installs.
+/// Finds the version of the package that has this program among those it installs.
 fn packaged(path: &Path, program: &str) -> Option<String> {
     let path = fs::canonicalize(path).ok()?;
     let above = path.ancestors().skip(1).take(4);

@@ -1,4 +1,4 @@
-//! Finds who waits for the person: what each asks or stands at, and what can be done.
+//! Finds the agents in panes that wait for the person: what each asks or is stuck at, and what can be done.
 
 use consort_core::App;
 use consort_core::Timestamp;
@@ -21,21 +21,21 @@ use crate::error::CommandError;
 use crate::time;
 use crate::world::World;
 
-/// An agent that waits.
+/// An agent in a pane that waits for the person.
 pub(crate) struct Waiting {
     pub(crate) subject: PaneSubject,
     pub(crate) reading: PaneReading,
     pub(crate) why: Attention,
-    /// What it is to be allowed, as its terminal shows it; of other questions nothing.
+    /// The dialog that asks for a permission, as the terminal shows it; `None` for other questions.
     pub(crate) dialog: Option<String>,
 }
 
-/// All agents in panes that wait for somebody.
+/// Finds all agents in panes that wait.
 pub(crate) fn all(world: &World, app: &mut App) -> Result<Vec<Waiting>, CommandError> {
     all_of(world, app, &|_| true)
 }
 
-/// The same of some panes: each look starts `tmux`.
+/// Finds the agents that wait in some panes: each look starts `tmux`.
 pub(crate) fn all_of(
     world: &World,
     app: &mut App,
@@ -49,7 +49,7 @@ pub(crate) fn all_of(
     Ok(waiting)
 }
 
-/// Whether that one waits.
+/// Looks at one pane; `None` if its agent does not wait.
 pub(crate) fn one(
     world: &World,
     app: &App,
@@ -67,7 +67,7 @@ pub(crate) fn one(
 }
 
 impl Waiting {
-    /// What it asks, or what is known of how it stands.
+    /// Returns its question, or what is known of its state.
     pub(crate) fn about(&self) -> Option<String> {
         let turn = self.subject.record.as_ref().and_then(|record| record.turn.as_ref());
         let recorded = turn.and_then(|turn| turn.about.clone());
@@ -79,7 +79,7 @@ impl Waiting {
         }
     }
 
-    /// What it offers itself, else what can be done about it.
+    /// Returns the options that its menu offers, and the remedies for its state.
     pub(crate) fn options(&self) -> Vec<String> {
         let offered = self.reading.options.iter().map(|option| redacted(&option.label));
         let remedies = self.why.remedies().iter().map(|remedy| Remedy::as_str(*remedy).to_owned());
@@ -100,7 +100,7 @@ impl Waiting {
         limits::reset_at(&self.subject).or_else(shown)
     }
 
-    /// As programs read it.
+    /// Formats the waiting agent as JSON.
     pub(crate) fn item(&self, app: &App) -> Value {
         let now = app.host().now();
         let place = self.subject.record.as_ref().and_then(|record| record.place());
@@ -122,8 +122,8 @@ impl Waiting {
     }
 }
 
-/// `3  Falcon (claude) permission: Do you want to proceed?`, and below it its options and what
-/// can be done. `shown` has what others wrote as its reader is to have it.
+/// Formats a waiting agent: `3  Falcon (claude) permission: Do you want to proceed?`, and below it its
+/// options and what can be done. `shown` makes the text of others fit for the reader.
 pub(crate) fn paragraph(item: &Value, way: &str, shown: fn(&str, usize) -> String) -> String {
     let word = |value: &Value| text::one_line(value.as_str().unwrap_or_default(), 40);
     let (name, cli, why) = (word(&item["agent"]["name"]), word(&item["agent"]["cli"]), word(&item["why"]));

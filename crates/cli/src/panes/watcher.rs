@@ -1,5 +1,5 @@
-//! The watcher: looks at every pane once a second, notes what has become of each, and says so
-//! to all who look.
+//! The watcher: looks at every pane once a second, records changes of state, and publishes the states of all
+//! panes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,28 +39,28 @@ use super::typing::Typed;
 use crate::error::CommandError;
 use crate::world::World;
 
-/// How often is looked.
+/// Interval between two looks.
 pub(crate) const TICK: Duration = Duration::from_secs(1);
 
-/// How often what is seen is said again, though nothing has changed.
+/// Interval after which the states are published again, though nothing has changed.
 const SAY_AGAIN: i64 = 2 * Timestamp::SECOND;
 
-/// How long the rules for a screen are used before they are read again: a CLI may be updated.
+/// Time after which the rules for a screen are read again: a CLI may be updated.
 const READ_AGAIN: i64 = Timestamp::MINUTE;
 
-/// A person is away who has pressed no key for so long.
+/// Time without a key after which the person is away.
 const AWAY: i64 = 10 * Timestamp::MINUTE;
 
-/// Looks at panes. Whether it also acts is a matter of the role.
+/// A watcher of panes. Whether it also acts is a matter of the role.
 pub(crate) struct Watcher<'w> {
     pub(super) world: &'w World,
     pub(crate) tmux: Tmux,
     machine: Machine,
-    /// By CLI, and when they were read.
+    /// The rules by CLI, with the time they were read.
     signatures: BTreeMap<String, (Timestamp, Signature)>,
     panes: BTreeMap<String, WatchedPane>,
     said: Glances,
-    /// When was last looked for stuck agents.
+    /// The time of the last search for stuck agents.
     pub(super) stuck_at: Timestamp,
 }
 
@@ -70,19 +70,19 @@ pub(crate) struct WatchedPane {
     pub(crate) place: PanePlace,
     pub(crate) look: PaneLook,
     pub(crate) watched: Watched,
-    /// When its screen was last asked for.
+    /// The time at which its screen was last captured.
     captured_at: Timestamp,
-    /// What its processes had done when it last seemed to stand still.
+    /// Processor time and I/O of its tools when it last seemed to stand still.
     pub(super) effort: u64,
     pub(super) diagnosis: Option<String>,
-    /// Since when there is mail that its agent has not heard of.
+    /// The time since which there is mail that its agent has not heard of.
     pub(super) mail_since: Option<Timestamp>,
-    /// How many of its suggestions were accepted.
+    /// Number of its suggestions that were accepted.
     pub(super) accepted: u32,
     pub(super) typed: Typed,
 }
 
-/// That a pane came into another state.
+/// A pane's change to another state.
 pub(crate) struct Seen {
     pub(crate) key: String,
     pub(crate) subject: PaneSubject,
@@ -107,7 +107,7 @@ impl<'w> Watcher<'w> {
         self.machine.now()
     }
 
-    /// Waits until nothing is being typed, so long at most.
+    /// Waits until nothing is being typed, for so long at most.
     pub(super) fn finish_typing(&self, longest: Duration) {
         let since = Instant::now();
         while since.elapsed() < longest && self.panes.values().any(|pane| pane.typed.is_typing()) {
@@ -115,7 +115,7 @@ impl<'w> Watcher<'w> {
         }
     }
 
-    /// All panes as they were last seen.
+    /// Returns all panes as they were last seen, by key.
     pub(super) fn panes_mut(&mut self) -> impl Iterator<Item = (&String, &mut WatchedPane)> {
         self.panes.iter_mut()
     }
@@ -128,7 +128,7 @@ impl<'w> Watcher<'w> {
         self.panes.get_mut(key)
     }
 
-    /// The rules for a CLI's screen, if it has any.
+    /// Returns the rules for a CLI's screen; empty rules if there are none.
     fn signature(&mut self, app: &App, cli: &str) -> Signature {
         let now = self.now();
         if let Some((at, known)) = self.signatures.get(cli)
@@ -136,18 +136,18 @@ impl<'w> Watcher<'w> {
         {
             return known.clone();
         }
-        // A file of the user's that is wrong is said by `pane explain`; here it knows nothing.
+        // `pane explain` reports a wrong file of the user's; here it counts as empty.
         let signature = signature_of(self.world, app, cli).unwrap_or_default();
         self.signatures.insert(cli.to_owned(), (now, signature.clone()));
         signature
     }
 
-    /// The same for who types: none unless its version is known.
+    /// Returns the rules for typing into a CLI's screen: `None` unless its version is known.
     pub(super) fn typing_signature(&self, app: &App, cli: &str) -> Option<Signature> {
         typing::signature(self.world, app, cli)
     }
 
-    /// Looks at every pane once; what has changed.
+    /// Looks at every pane once, and returns the changes of state.
     pub(crate) fn sweep(&mut self, app: &mut App) -> Result<Vec<Seen>, CommandError> {
         let mut servers: BTreeMap<PathBuf, Vec<PaneSubject>> = BTreeMap::new();
         for subject in app.panes()? {
@@ -162,7 +162,7 @@ impl<'w> Watcher<'w> {
                 let facts = sweep.panes.get(&subject.address.id);
                 let place = place(app, &subject, facts);
                 let key = place.key();
-                // A pane of that address that was opened with another process is another pane.
+                // A pane of the same address with another process is another pane.
                 let facts = facts.filter(|facts| facts.pid == place.process.pid);
                 let screen = sweep.screens.get(&subject.address.id);
                 there.push(key.clone());
@@ -174,7 +174,7 @@ impl<'w> Watcher<'w> {
         Ok(seen)
     }
 
-    /// What a server's panes show, as far as they may have changed.
+    /// Captures the screens of a server's panes that may have changed.
     fn look_at(&self, server: &std::path::Path, subjects: &[PaneSubject]) -> Result<Sweep, CommandError> {
         let is_moving = |subject: &&PaneSubject| {
             let known = self.panes.values().find(|known| known.subject.address == subject.address);
@@ -183,11 +183,11 @@ impl<'w> Watcher<'w> {
         let id = |subject: &PaneSubject| subject.address.id.clone();
         let moving: Vec<String> = subjects.iter().filter(is_moving).map(id).collect();
         let mut sweep = match self.tmux.sweep(server, &moving) {
-            // They are gone with their server.
+            // The panes are gone with their server.
             Err(TerminalError::NoServer { .. }) => return Ok(Sweep::default()),
             sweep => sweep?,
         };
-        // The rest is looked at when it has drawn something since.
+        // The other panes are captured only if they have drawn something since.
         let has_moved = |subject: &&PaneSubject| {
             let known = self.panes.values().find(|known| known.subject.address == subject.address);
             let facts = sweep.panes.get(&subject.address.id);
@@ -206,7 +206,7 @@ impl<'w> Watcher<'w> {
         Ok(sweep)
     }
 
-    /// Takes in what was seen of one pane.
+    /// Takes in what was seen of one pane, and returns its change of state, if any.
     fn take_in(
         &mut self,
         key: String,
@@ -261,7 +261,7 @@ impl<'w> Watcher<'w> {
         Some(Seen { subject: pane.subject.clone(), key, at: now, transition })
     }
 
-    /// Records a change of state that matters to people.
+    /// Records a change of state that matters to people, and tells whether it is news.
     pub(crate) fn note(&mut self, app: &mut App, seen: &Seen) -> Result<bool, CommandError> {
         let Some(pane) = self.panes.get(&seen.key) else { return Ok(false) };
         let Some(state) = turn_state(&seen.transition) else { return Ok(false) };
@@ -279,7 +279,7 @@ impl<'w> Watcher<'w> {
         let is_news =
             app.note_turn(&PaneTurn { place: place.clone(), name: name.clone(), cli, state, about })?;
         if is_news && state == TurnState::Finished {
-            // Without a review it has finished all the same.
+            // Without a review the agent has finished all the same.
             let _ = review::ask(self.world, app, &pane.subject, &name);
         }
         if state.is_over() && pane.subject.opener().is_none() {
@@ -289,7 +289,7 @@ impl<'w> Watcher<'w> {
         Ok(is_news)
     }
 
-    /// Says how all panes stand.
+    /// Publishes the states of all panes, if they have changed or the last time was a while ago.
     pub(crate) fn say(&mut self, app: &App) {
         let now = self.now();
         let glances = Glances { at: now, panes: self.panes.values().map(|pane| glance(pane, now)).collect() };
@@ -323,13 +323,13 @@ fn glance(pane: &WatchedPane, now: Timestamp) -> PaneGlance {
     }
 }
 
-/// The life of a pane: as it was recorded, else as it is found.
+/// Returns the place of a pane: as it was recorded, else as it is found.
 fn place(app: &App, subject: &PaneSubject, facts: Option<&PaneFacts>) -> PanePlace {
     let recorded = subject.record.as_ref().and_then(|record| record.place().cloned());
     recorded.unwrap_or_else(|| app.pane_place(&subject.address, facts.map_or(0, |facts| facts.pid)))
 }
 
-/// What a change of state is recorded as. Rest is an end only after work.
+/// Returns the state that a change is recorded as, if it is recorded. Rest is an end only after work.
 fn turn_state(transition: &Transition) -> Option<TurnState> {
     let state = TurnState::of(transition.to)?;
     let is_after_work =

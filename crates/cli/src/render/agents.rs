@@ -1,4 +1,4 @@
-//! The table of agents as text, for the commands `who`, `up` and `status`.
+//! Formats agents as a table, a summary or details, for the commands `who`, `up` and `status`.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::Style;
 
-/// What gives way when the screen is narrow: first these are cut, in this
-/// order and down to this width, then the last of [`DROPPED`] go.
+/// The columns that give way when the screen is narrow: first these are cut, in this order and down to this
+/// width, then those of [`DROPPED`] go, one after the other.
 const CUT: &[(&str, usize)] =
     &[("DOING", 12), ("BRANCH", 8), ("WHERE", 8), ("PROJECT", 8), ("AGENT", 12), ("DOING", 6)];
 const DROPPED: &[&str] = &["KIND", "WHERE", "PROJECT", "BRANCH", "ACTIVE", "DOING"];
 
-/// A table of agents, no wider than `width` and no longer than `height`.
+/// Formats a table of agents, no wider than `width` and no longer than `height`.
 pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: usize) -> String {
     if outcome.agents.is_empty() {
         return "No agents are here.\n".into();
@@ -65,7 +65,7 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
     table
 }
 
-/// Which columns to show, and how wide each is.
+/// Chooses the columns to show, and the width of each.
 fn fit(rows: &[Row], width: usize) -> Vec<(usize, usize)> {
     let header = &rows[0].cells;
     let widest = |column: usize| rows.iter().map(|row| cells(&row.cells[column])).max().unwrap_or(0);
@@ -93,12 +93,12 @@ fn fit(rows: &[Row], width: usize) -> Vec<(usize, usize)> {
     columns
 }
 
-/// How many cells of a screen a text takes. Nearly all is ASCII, which need not be looked up.
+/// Counts the cells of a screen that a text takes. Nearly all text is ASCII, which need not be looked up.
 fn cells(text: &str) -> usize {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
 }
 
-/// At most `width` cells of a text.
+/// Cuts a text to `width` cells at most.
 pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if cells(text) <= width {
         return text.into();
@@ -113,7 +113,7 @@ pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     (cut + "…").into()
 }
 
-/// `3 agents: 1 waiting for you, 2 idle`.
+/// Counts agents by status: `3 agents: 1 waiting for you, 2 idle`.
 pub(crate) fn summary(agents: &[AgentView]) -> String {
     let count = |status| agents.iter().filter(|seen| seen.status == status).count();
     let parts: Vec<String> = [
@@ -184,7 +184,7 @@ impl Row {
     }
 }
 
-/// One agent, a line for each thing that is known of it.
+/// Describes one agent, with a line for each thing that is known of it.
 pub(crate) fn detail(seen: &AgentView, now: Timestamp) -> Vec<String> {
     let (agent, you) = (&seen.agent, if seen.you { ", you" } else { "" });
     let active = text::ago(now.since(seen.last_active));
@@ -229,7 +229,7 @@ pub(crate) fn activity(seen: &AgentView) -> String {
     }
 }
 
-/// The pane or terminal, and where on the screen that is.
+/// Returns the pane or terminal of an agent, and its place on the screen.
 pub(crate) fn place(seen: &AgentView) -> String {
     let terminal = &seen.agent.location.terminal;
     let tty = seen.agent.location.process.tty.as_deref().map(|tty| tty.trim_start_matches("/dev/"));

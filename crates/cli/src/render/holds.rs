@@ -1,4 +1,4 @@
-//! Holds as lines of text, for the commands about claims and reservations.
+//! Formats holds as lines of text, for the commands about claims and reservations.
 
 use consort_core::Timestamp;
 use consort_core::claims::Hold;
@@ -8,12 +8,13 @@ use consort_core::claims::Strength;
 use consort_core::project::ProjectId;
 use consort_core::text;
 
-/// A resource on one line, as people read it.
+/// Formats the resource of a hold on one line.
 pub(crate) fn shown(hold: &Hold) -> String {
     text::foreign(&hold.resource.shown(), 200)
 }
 
-/// `src/auth/  GoldFalcon (claude on main), 3m, exclusive: "rewriting"`
+/// Formats a hold:
+/// `src/auth/  GoldFalcon (claude on main), exclusive, taken 3m ago, reservation #4: "rewriting"`.
 pub(crate) fn describe(seen: &HoldView, here: Option<&ProjectId>, now: Timestamp) -> String {
     let hold = &seen.hold;
     let who = match seen.yours {
@@ -35,7 +36,7 @@ pub(crate) fn describe(seen: &HoldView, here: Option<&ProjectId>, now: Timestamp
     line
 }
 
-/// `exclusive, taken 3m ago, 27m left`
+/// Formats the terms of a hold: `exclusive, taken 3m ago, 27m left, reservation #4`.
 fn terms(hold: &Hold, here: Option<&ProjectId>, now: Timestamp) -> String {
     let mode = match (hold.strength, hold.mode) {
         (Strength::Overridden, _) => "open to everyone",
@@ -47,8 +48,8 @@ fn terms(hold: &Hold, here: Option<&ProjectId>, now: Timestamp) -> String {
     format!("{mode}, taken {taken}{}, {}", left.unwrap_or_default(), number(hold, here))
 }
 
-/// Numbers count within a project, and outside of all: `reservation #4`, for others
-/// `reservation web#4` and `reservation #4 outside projects`.
+/// Formats the number of a hold, which counts within a project, or outside of all: `reservation #4`, for
+/// others `reservation web#4` and `reservation #4 outside projects`.
 pub(crate) fn number(hold: &Hold, here: Option<&ProjectId>) -> String {
     match &hold.project {
         None => format!("reservation #{} outside projects", hold.generation),
@@ -59,7 +60,7 @@ pub(crate) fn number(hold: &Hold, here: Option<&ProjectId>) -> String {
     }
 }
 
-/// How long it is until then; rounded up, and to the minute if that is not the last one.
+/// Formats the time until then, rounded up: to the second in the last minute, else to the minute.
 pub(crate) fn left(until: Timestamp, now: Timestamp) -> String {
     match until.since(now) {
         ..Timestamp::MINUTE => format!("{}s", (until.since(now).max(0) + 999) / Timestamp::SECOND),

@@ -1,11 +1,11 @@
-//! Something that is known, for people: on one line, or as a page.
+//! Formats something that is known for people: on one line, or as a page.
 
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;
 use consort_core::text;
 use serde_json::Value;
 
-/// `principle one-writer: One process writes at a time (0.9; store)`
+/// Formats it on one line: `principle one-writer: One process writes at a time (0.9; store)`.
 pub(crate) fn line(known: &Known) -> String {
     let stale = if known.stale.is_some() { ", stale" } else { "" };
     if known.kind == Kind::Relationship {
@@ -26,7 +26,7 @@ fn about(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(": {}", text::one_line(text, 160)) }
 }
 
-/// All that is known of it, a field on each line.
+/// Formats all of it, with a field on each line.
 pub(crate) fn page(known: &Known) -> Vec<String> {
     let (key, body) = (known.kind.key_field(), known.kind.fields()[1].name);
     let mut lines =

@@ -1,4 +1,4 @@
-//! Messages as text with their receipts, for the commands `sent` and `thread`.
+//! Formats messages with their receipts, for `inbox --sent` and `inbox --thread`.
 
 use consort_core::Timestamp;
 use consort_core::journal::Actor;
@@ -9,7 +9,7 @@ use consort_core::messages::quote_message;
 use consort_core::project::ProjectId;
 use consort_core::text;
 
-/// Messages whole, each with how far it has come.
+/// Formats whole messages, each with its state at every recipient.
 pub(crate) fn posts(posts: &[SentMessage], reader: &Actor, here: &ProjectId, now: Timestamp) -> String {
     let mut shown = String::new();
     for post in posts {
@@ -21,7 +21,7 @@ pub(crate) fn posts(posts: &[SentMessage], reader: &Actor, here: &ProjectId, now
     shown
 }
 
-/// `Falcon (read 3m ago)`
+/// Formats a receipt: `Falcon (read 3m ago)`.
 fn describe(receipt: &Receipt, reader: &Actor, now: Timestamp) -> String {
     let name = if receipt.to == *reader { "you".into() } else { text::one_line(&receipt.name, 60) };
     let state = match receipt.state {

@@ -1,4 +1,4 @@
-//! Outcomes as text, where more than one command prints them.
+//! Formats outcomes as text, where more than one command prints them.
 
 pub(crate) mod agents;
 pub(crate) mod holds;

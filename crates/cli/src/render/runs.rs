@@ -1,4 +1,4 @@
-//! Runs as text and as JSON, for the commands `run` and `runs` and for agents.
+//! Formats runs as text and as JSON, for the commands `run` and `runs` and for agents.
 
 use consort_core::App;
 use consort_core::Timestamp;
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::runs::directory::Told;
 
-/// A run as JSON.
+/// Formats a run as JSON.
 pub(crate) fn item(app: &App, run: &RunRecord) -> Value {
     let (spec, end) = (&run.spec, run.end.as_ref());
     let usage = end.map(|end| end.usage).unwrap_or_default();
@@ -50,7 +50,7 @@ pub(crate) fn item(app: &App, run: &RunRecord) -> Value {
         "tools": end.map(|end| end.tools),
         "tools_failed": end.map(|end| end.tools_failed),
         "tokens": tokens(&usage),
-        // Unknown is not nothing.
+        // An unknown cost is null, not 0.
         "cost_usd": usage.cost.map(Cost::dollars),
         "budget_usd": spec.cap.map(Cost::dollars),
         "error": end.and_then(|end| end.failure.as_ref()).map(|failure| redacted(&failure.message)),
@@ -66,7 +66,7 @@ fn tokens(usage: &Usage) -> Value {
     })
 }
 
-/// `✓  12  SwiftRaven  dev  claude  3 min  $0.12  fix the tests`.
+/// Formats a run on one line: `✓  12  SwiftRaven  dev  claude  done  3 min 5 s  $0.12  fix the tests`.
 pub(crate) fn line(run: &RunRecord, health: Option<Health>, now: Timestamp) -> String {
     let spec = &run.spec;
     let until = run.ended_at.unwrap_or(now);
@@ -93,7 +93,7 @@ pub(crate) fn line(run: &RunRecord, health: Option<Health>, now: Timestamp) -> S
     )
 }
 
-/// `12 s`, `3 min 5 s`, `2 h 10 min`.
+/// Formats a duration: `12 s`, `3 min 5 s`, `2 h 10 min`.
 fn took(milliseconds: i64) -> String {
     let seconds = milliseconds / 1_000;
     match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
@@ -103,7 +103,7 @@ fn took(milliseconds: i64) -> String {
     }
 }
 
-/// `$0.12`, `<$0.01`, `unknown`.
+/// Formats a cost: `$0.12`, `<$0.01`, `unknown`.
 pub(crate) fn shown_cost(cost: Option<Cost>) -> String {
     match cost {
         None => "unknown".to_owned(),
@@ -113,7 +113,7 @@ pub(crate) fn shown_cost(cost: Option<Cost>) -> String {
     }
 }
 
-/// What a line of a run's log says, where people want to see it.
+/// Formats a line of a run's log; `None` for lines that people do not want to see.
 pub(crate) fn told(told: &Told) -> Option<String> {
     let line = |text: &str| redacted(&text::one_line(text, 200));
     match told {
@@ -140,7 +140,7 @@ pub(crate) fn told(told: &Told) -> Option<String> {
     }
 }
 
-/// What came of a run, in a sentence.
+/// Describes the outcome of a run in a sentence.
 pub(crate) fn summary(run: &RunRecord) -> String {
     let mut told = format!("Run {} {}", run.number, run.state.predicate());
     let Some(end) = &run.end else { return told };

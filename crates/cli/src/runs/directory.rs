@@ -1,4 +1,4 @@
-//! The directory of a run: what it is to do, what its worker has told, and its result.
+//! The directory of a run: its task, the log of its worker and supervisor, and its result.
 
 use std::fs;
 use std::fs::File;
@@ -23,39 +23,39 @@ use consort_host::Paths;
 use serde::Deserialize;
 use serde::Serialize;
 
-/// What a supervisor needs and the ledger does not keep.
+/// The terms of a run that its supervisor needs and the journal does not keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Work {
     pub(crate) system: Option<String>,
     pub(crate) reasoning: Option<String>,
-    /// The only tools it has.
+    /// The only tools that the worker has.
     pub(crate) tools: Option<Vec<String>>,
-    /// How good its model has to be.
+    /// The quality that its model has to have.
     pub(crate) tier: Tier,
-    /// Whether what it was asked to do is kept after its end.
+    /// Whether its prompt is kept after its end.
     pub(crate) keeps_prompts: bool,
-    /// Whether what it does is reviewed.
+    /// Whether its work is reviewed.
     pub(crate) is_reviewed: bool,
     pub(crate) max_turns: Option<u32>,
     pub(crate) token_budget: Option<u64>,
-    /// It is told how many tools it may call, and ended at twice as many.
+    /// Number of tool calls that the worker is told it may make; it is ended at twice as many.
     pub(crate) max_tools: Option<u32>,
     pub(crate) caps: Caps,
-    /// What a worktree of its own gets that is not in git.
+    /// The files that a worktree of its own gets though they are not in git.
     pub(crate) copy: Vec<String>,
-    /// The command that makes such a worktree ready.
+    /// The command that makes a worktree of its own ready.
     pub(crate) set_up: Option<String>,
-    /// The session to go on with.
+    /// The session of the CLI to go on with.
     pub(crate) resume: Option<String>,
-    /// How often it is tried again after the provider has failed.
+    /// Most times that it is tried again after the provider has failed.
     pub(crate) retries: u32,
-    /// The person's variables that it gets besides the usual ones.
+    /// The person's variables that the worker gets besides the usual ones.
     pub(crate) variables: Vec<String>,
-    /// Whether it goes on by itself after a limit.
+    /// Whether it goes on by itself after a usage limit.
     pub(crate) goes_on: bool,
 }
 
-/// A line of what has happened in a run.
+/// A line of a run's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Line {
     pub(crate) at: Timestamp,
@@ -66,19 +66,19 @@ pub(crate) struct Line {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Told {
-    /// By its worker.
+    /// An event of its worker.
     Event(WorkerEvent),
-    /// By its supervisor, every few seconds.
+    /// A sign of life from its supervisor, every few seconds.
     Heartbeat {
         turns: u32,
         tool: Option<String>,
         tokens: Option<u64>,
-        /// For how long its worker has told nothing, in milliseconds; 0 while what that has
-        /// started is at work.
+        /// Milliseconds for which the worker has reported nothing; 0 while the programs that it has started
+        /// are at work.
         #[serde(default)]
         quiet: i64,
     },
-    /// By its supervisor.
+    /// A remark of its supervisor.
     Note(String),
 }
 
@@ -93,7 +93,7 @@ impl RunDir {
         Self { path: paths.data.join("runs").join(run.to_string()) }
     }
 
-    /// Makes it, with what its supervisor is to read. What is half made is of no run.
+    /// Makes the directory, with the files that the supervisor reads. A half-made one belongs to no run.
     pub(crate) fn make(&self, prompt: &str, work: &Work) -> io::Result<()> {
         OurDir::create(&self.path)?;
         private(&self.prompt())?.write_all(prompt.as_bytes())?;
@@ -108,7 +108,7 @@ impl RunDir {
         self.path.join("prompt")
     }
 
-    /// What its CLI reads on standard input.
+    /// Returns the path of the file that its CLI reads as standard input.
     pub(crate) fn stdin(&self) -> PathBuf {
         self.path.join("stdin")
     }
@@ -125,27 +125,27 @@ impl RunDir {
         self.path.join("stderr")
     }
 
-    /// What asks its supervisor to stop; with `now` in it, at once.
+    /// Returns the path of the file that asks its supervisor to stop; with `now` in it, at once.
     pub(crate) fn stop(&self) -> PathBuf {
         self.path.join("stop")
     }
 
-    /// Asks its supervisor to stop.
+    /// Asks its supervisor to stop, if `now` at once.
     pub(crate) fn ask_to_stop(&self, now: bool) -> io::Result<()> {
         private(&self.stop())?.write_all(if now { b"now" } else { b"" })
     }
 
-    /// Whether it is asked to stop, and at once.
+    /// Tells whether its supervisor is asked to stop at once; `None` if it is not asked to stop.
     pub(crate) fn asked_to_stop(&self) -> Option<bool> {
         fs::read(self.stop()).ok().map(|text| text == b"now")
     }
 
-    /// Its result, or as much as there is.
+    /// Reads its result, or as much of it as there is.
     pub(crate) fn read_result(&self) -> String {
         fs::read_to_string(self.result()).unwrap_or_default()
     }
 
-    /// Its last sign of life; none while its supervisor is busy with something of its own.
+    /// Returns its last sign of life; `None` while its supervisor is busy with something of its own.
     pub(crate) fn sign(&self) -> Option<Sign> {
         let line = last_line(&self.events()).and_then(|line| serde_json::from_str::<Line>(&line).ok())?;
         match line.what {
@@ -155,23 +155,23 @@ impl RunDir {
         }
     }
 
-    /// What has happened in it so far.
+    /// Reads its log so far.
     pub(crate) fn lines(&self) -> Vec<Line> {
         let text = fs::read_to_string(self.events()).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 }
 
-/// How much is kept of what happens in a run.
+/// Longest log of a run's events, in bytes.
 const MOST: u64 = 16 << 20;
 
-/// Writes what happens, a line each, up to a bound. Beyond it, only what is needed to see how the
-/// run stands is written, and beyond twice of it nothing that its worker tells.
+/// A writer of a run's log, up to a bound. Beyond it, only the events are written that are needed to see the
+/// state of the run, and beyond twice of it no event of the worker.
 pub(crate) struct EventLog {
     file: File,
     written: u64,
     most: u64,
-    /// Whether was said that not everything is kept.
+    /// Whether the log says that not everything is kept.
     is_cut: bool,
 }
 
@@ -183,12 +183,12 @@ impl EventLog {
         Ok(Self { file, written, most: MOST, is_cut: false })
     }
 
-    /// A full disk costs lines, not the run.
+    /// Writes a line. A full disk costs lines, not the run.
     pub(crate) fn tell(&mut self, at: Timestamp, what: Told) {
         let most = match &what {
             Told::Event(WorkerEvent::Session(_) | WorkerEvent::Failed(_)) => self.most * 2,
             Told::Event(_) => self.most,
-            // Ours are short and few.
+            // The supervisor's own lines are short and few.
             Told::Heartbeat { .. } | Told::Note(_) => u64::MAX,
         };
         let Ok(mut line) = serde_json::to_vec(&Line { at, what }) else { return };
@@ -204,7 +204,7 @@ impl EventLog {
     }
 }
 
-/// The last whole line of a file, unless it is too long to be meant.
+/// Reads the last whole line of a file, unless it is too long to be one of ours.
 fn last_line(path: &Path) -> Option<String> {
     const LONGEST: u64 = 64 << 10;
     let mut file = File::open(path).ok()?;
@@ -217,7 +217,7 @@ fn last_line(path: &Path) -> Option<String> {
     Some(whole.rsplit('\n').next().unwrap_or(whole).to_owned())
 }
 
-/// A new or emptied file of ours alone.
+/// Makes or empties a file that only this user can read.
 pub(crate) fn private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }

@@ -1,11 +1,11 @@
-//! The environment of a worker: what every program needs, what its CLI needs, and what the
-//! person has named. Keys of other CLIs stay away.
+//! Chooses the environment of a worker: the variables that every program needs, those that its CLI needs, and
+//! those that the person has named. Keys of other CLIs stay away.
 
 use std::collections::BTreeMap;
 
 use consort_agents::AgentCli;
 
-/// What every program may need. A name, or with `*` at its end what names begin with.
+/// The variables that every program may need: names, or with `*` at the end, prefixes of names.
 const USUAL: &[&str] = &[
     "PATH",
     "HOME",
@@ -31,7 +31,7 @@ const USUAL: &[&str] = &[
     "CONSORT_HOME",
 ];
 
-/// The variables of this process that a worker gets.
+/// Returns the variables of this process that a worker gets.
 pub(crate) fn of_worker(cli: &dyn AgentCli, named: &[String]) -> BTreeMap<String, String> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))

@@ -1,5 +1,5 @@
-//! Which options an installed CLI has: asked once for each file, because a CLI takes half a
-//! second to say so.
+//! Finds the options that an installed CLI has: asked once for each file, because a CLI takes half a second
+//! to print them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,10 +14,11 @@ use consort_host::Paths;
 
 use crate::connect;
 
-/// How long a CLI may take to say its options.
+/// Longest time a CLI may take to print its options.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The options of the installed CLI. One that does not say has those that it was seen with.
+/// Returns the options of the installed CLI. A CLI that prints none counts as having those that it was seen
+/// with.
 pub(crate) fn of(paths: &Paths, cli: &dyn AgentCli, program: &Path) -> Flags {
     let file = file(paths, cli, program);
     if let Some(known) = file.as_ref().and_then(|file| fs::read_to_string(file).ok()) {
@@ -47,7 +48,7 @@ fn keep(file: Option<&Path>, flags: &Flags) {
     }
 }
 
-/// Where they are kept, for this file of the program.
+/// Returns the file in which the options are kept, for this file of the program.
 fn file(paths: &Paths, cli: &dyn AgentCli, program: &Path) -> Option<PathBuf> {
     let found = fs::metadata(program).ok()?;
     let life = format!("{} {} {} {}", program.display(), found.ino(), found.len(), found.mtime());

@@ -1,4 +1,4 @@
-//! What a worker says, however much that is: some of it is kept, and all of it is taken, so that
+//! Takes in the output of a worker, however much that is: some of it is kept, and all of it is read, so that
 //! the worker does not wait for us.
 
 use std::cell::RefCell;
@@ -10,31 +10,31 @@ use std::time::Instant;
 
 use consort_host::Heard;
 
-/// How much is kept of what it says on standard error.
+/// Most bytes of a worker's standard error that are kept.
 pub(super) const COMPLAINTS: usize = 64 << 10;
 
-/// So many parts of its output wait for us at most; then it waits. A part may be long.
+/// Most parts of its output that wait for us; then the worker waits. A part may be long.
 pub(super) const WAITING: usize = 8;
 
-/// How much is kept of what it says while it is ended.
+/// Most bytes of its output that are kept while it is being ended.
 const LATE: usize = 16 << 20;
 
-/// How long is listened at a time while it is ended.
+/// Longest time that is spent reading at a time while it is being ended.
 const A_MOMENT: Duration = Duration::from_millis(20);
 
-/// The last that a worker has said on standard error.
+/// The last part of a worker's standard error.
 #[derive(Default)]
 pub(super) struct Complaints {
     kept: String,
-    /// What was said since the last end of a line.
+    /// The text since the last end of a line.
     half_line: String,
-    /// How many bytes are not kept.
+    /// The number of bytes that are not kept.
     cut: usize,
     is_written: bool,
 }
 
 impl Complaints {
-    /// Takes in a part; the whole lines that it ends.
+    /// Takes in a part, and returns the whole lines that it ends.
     pub(super) fn hear(&mut self, part: &str) -> Vec<String> {
         self.kept.push_str(part);
         let cut = self.kept.len().saturating_sub(COMPLAINTS);
@@ -44,7 +44,7 @@ impl Complaints {
         self.is_written = false;
         self.half_line.push_str(part);
         let Some(end) = self.half_line.rfind('\n') else {
-            // A line without an end is of no CLI that we know.
+            // No CLI that we know writes so long a line.
             if self.half_line.len() > COMPLAINTS {
                 self.half_line.clear();
             }
@@ -59,7 +59,7 @@ impl Complaints {
         &self.kept
     }
 
-    /// Writes what is kept, if there is more than was written; says how much is missing.
+    /// Writes the kept text, if there is more than was written, and how much is missing before it.
     pub(super) fn write(&mut self, file: &Path) {
         if self.is_written || self.kept.is_empty() {
             return;
@@ -72,7 +72,7 @@ impl Complaints {
     }
 }
 
-/// What a worker says while it is ended.
+/// The output of a worker while it is being ended.
 #[derive(Default)]
 pub(super) struct Late {
     heard: RefCell<Vec<Heard>>,
@@ -80,7 +80,7 @@ pub(super) struct Late {
 }
 
 impl Late {
-    /// Takes what is there; what is too much is dropped.
+    /// Takes the output that is there; drops it beyond the bound.
     pub(super) fn take(&self, from: &Receiver<Heard>) {
         let end = Instant::now() + A_MOMENT;
         while let Ok(heard) = from.try_recv() {

@@ -1,4 +1,4 @@
-//! Follows a run: what happens in it as it happens, until it has ended.
+//! Follows a run: shows its log as it grows, until the run has ended.
 
 use std::fs::File;
 use std::io::BufRead as _;
@@ -25,16 +25,17 @@ use crate::error::CommandError;
 use crate::output;
 use crate::world::World;
 
-/// How often is looked.
+/// Interval between two looks at the log.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How often the store is asked without news: the supervisor that ends a run wakes us.
+/// Interval between two questions to the store without a notification: the supervisor that ends a run wakes
+/// us.
 const STORE: Duration = Duration::from_secs(1);
 
-/// How soon a second Ctrl-C has to come to force the end.
+/// Time within which a second Ctrl-C forces the end.
 const SECOND: Duration = Duration::from_secs(3);
 
-/// Notices Ctrl-C instead of being ended by it.
+/// A flag that Ctrl-C sets, instead of ending the process.
 pub(crate) struct Interrupts(Arc<AtomicBool>);
 
 impl Interrupts {
@@ -46,14 +47,14 @@ impl Interrupts {
         Self(flag)
     }
 
-    /// Whether there was one since this was asked last.
+    /// Tells whether there was a Ctrl-C since the last call.
     pub(crate) fn take(&self) -> bool {
         self.0.swap(false, Ordering::Relaxed)
     }
 }
 
-/// When the store is to be asked how runs stand: on news of their project, and now and then
-/// without.
+/// A timer that says when to ask the store about runs: on a notification about their project, and now and
+/// then without one.
 pub(crate) struct Due {
     news: Option<Listener>,
     asked: Option<Instant>,
@@ -65,7 +66,7 @@ impl Due {
         Self { news: Listener::open(&world.paths.listeners(), topic.as_ref()).ok(), asked: None }
     }
 
-    /// Whether it is to be asked now; then it counts as asked.
+    /// Tells whether the store is to be asked now; if so, it counts as asked.
     pub(crate) fn take(&mut self) -> bool {
         let is_due = self.asked.is_none_or(|asked| asked.elapsed() >= STORE);
         if is_due {
@@ -74,7 +75,7 @@ impl Due {
         is_due
     }
 
-    /// Sleeps until there is news, or for a while.
+    /// Sleeps until there is a notification, or for a tick.
     pub(crate) fn pause(&mut self, tick: Duration) {
         match self.news.as_mut().map(|news| news.wait(None, tick)) {
             Some(Ok(WakeReason::Notified)) => self.asked = None,
@@ -84,7 +85,7 @@ impl Due {
     }
 }
 
-/// Reads what happens in a run, from its beginning.
+/// A reader of a run's log, from its beginning.
 pub(crate) struct Reader {
     dir: RunDir,
     file: Option<BufReader<File>>,
@@ -97,7 +98,7 @@ impl Reader {
         Self { dir, file: None, part: String::new() }
     }
 
-    /// What was added since.
+    /// Returns the lines that were added since the last call.
     pub(crate) fn more(&mut self) -> Vec<Line> {
         if self.file.is_none() {
             self.file = File::open(self.dir.events()).ok().map(BufReader::new);
@@ -115,8 +116,8 @@ impl Reader {
     }
 }
 
-/// Shows what happens until the run has ended. With `interrupts`, Ctrl-C stops it, and a
-/// second one within three seconds at once.
+/// Shows the log until the run has ended, and returns the run. With `interrupts`, Ctrl-C stops the run, and a
+/// second one within three seconds ends it at once.
 pub(crate) fn to_the_end(
     world: &World,
     app: &mut App,

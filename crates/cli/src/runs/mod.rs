@@ -1,4 +1,5 @@
-//! Runs at work: each has a directory and a supervisor, which is this program once more.
+//! Starts, supervises and follows runs: each has a directory and a supervisor, which is another process of
+//! this program.
 
 pub(crate) mod directory;
 pub(crate) mod environment;
@@ -23,7 +24,7 @@ use consort_host::Paths;
 pub(crate) use directory::RunDir;
 pub(crate) use directory::Work;
 
-/// How a run does that is at work here; none where that cannot be told.
+/// Returns the health of a run that is at work; `None` if that cannot be told.
 pub(crate) fn health(paths: &Paths, run: &RunRecord, now: Timestamp) -> Option<Health> {
     let is_working = run.state == RunState::Running;
     let sign = RunDir::of(paths, run.id).sign().filter(|_| is_working)?;

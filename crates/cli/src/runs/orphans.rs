@@ -1,5 +1,5 @@
-//! Runs whose supervisor is gone: they are noted as interrupted, and what their workers have
-//! left behind is ended.
+//! Finds runs whose supervisor is gone: records them as interrupted, and ends the processes that their
+//! workers have left behind.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use consort_host::Paths;
 use crate::error::CommandError;
 use crate::output;
 
-/// How long what is left behind has to end when it is asked.
+/// Time that a process left behind has to end when it is asked to.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Looks for such runs.
+/// Records runs whose supervisor is gone as interrupted, ends their processes, and returns them.
 pub(crate) fn reap(paths: &Paths, app: &mut App) -> Result<Vec<RunRecord>, CommandError> {
     let machine = Machine::new(&paths.data);
     let end = |run: &RunRecord| {

@@ -1,5 +1,5 @@
-//! Puts a reviewer to work that only reads: what was asked for and what was changed go in, and
-//! the person and who did the work hear what it finds.
+//! Starts a reviewer that only reads: it gets the task and the changes, and the person and the agent that did
+//! the work hear its findings.
 
 use std::fs;
 
@@ -24,11 +24,11 @@ use crate::error::CommandError;
 use crate::world::Opened;
 use crate::world::World;
 
-/// In which role reviews are done.
+/// The role that reviews are done in.
 const ROLE: &str = "reviewer";
 
-/// Has the work of a run reviewed that is about to end. A review that cannot be had changes
-/// nothing for the run.
+/// Starts a review of the work of a run that is about to end. A failure to start it changes nothing for the
+/// run.
 pub(super) fn ask(job: &mut Job<'_>, diff: Option<String>) {
     let diff = diff.unwrap_or_default();
     if diff.trim().is_empty() {
@@ -47,7 +47,7 @@ pub(super) fn ask(job: &mut Job<'_>, diff: Option<String>) {
     }
 }
 
-/// Starts a reviewer, by the CLI that its role names, else by the one that did the work.
+/// Starts a reviewer, with the CLI that its role names, else with the one that did the work.
 pub(crate) fn start(
     world: &World,
     opened: &mut Opened,
@@ -60,7 +60,7 @@ pub(crate) fn start(
     let cli = cli.filter(|_| role.cli.is_none()).map(str::to_owned);
     let wanted = Wanted {
         task: review_task(task.map(redacted).as_deref(), &redacted(diff)),
-        // Whatever the role says: what Consort asks for itself reads only.
+        // A run that Consort asks for itself only reads, whatever the role says.
         words: RunWords { cli, safety: Some(Safety::Suggest), ..RunWords::default() },
         reviews: Some(of),
         ..Wanted::default()
@@ -68,14 +68,14 @@ pub(crate) fn start(
     start::start(world, opened, &CallerFacts::default(), &role, &wanted)
 }
 
-/// The latest run that reviews that one.
+/// Finds the latest run that reviews this one.
 pub(crate) fn of(opened: &mut Opened, run: &RunRecord) -> Result<Option<RunRecord>, CommandError> {
     let project = opened.project.id.clone();
     let is_it = |other: &RunRecord| other.spec.reviews == Some(ReviewOf::Run(run.id));
     Ok(opened.app.runs(&project, 1, &is_it)?.into_iter().next())
 }
 
-/// What a reviewer has found, as JSON.
+/// Reads the findings of a reviewer, as JSON.
 pub(crate) fn found(world: &World, run: &RunRecord) -> Value {
     let result = RunDir::of(&world.paths, run.id).read_result();
     let review: Option<Review> = read_review(&result);

@@ -1,4 +1,4 @@
-//! Which role a run has.
+//! Finds the role that a run is started with.
 
 use consort_core::dispatch::DEFAULT_ROLE;
 use consort_core::dispatch::Role;
@@ -10,8 +10,8 @@ use crate::roles;
 use crate::world::Opened;
 use crate::world::World;
 
-/// The role of that name, or the default one, as the files here define it; what of them
-/// does not count is said.
+/// Returns the role of that name, or the default one, as the files here define it; prints a note about each
+/// part that does not count.
 pub(crate) fn named(world: &World, opened: &Opened, name: Option<&str>) -> Result<Role, CommandError> {
     let default = roles::default_safety(&opened.config);
     let all = roles::load(&world.paths, &opened.place.worktree, default)?;

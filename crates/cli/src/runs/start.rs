@@ -1,4 +1,4 @@
-//! Asks for a run and hands it to a supervisor of its own.
+//! Starts a run: asks the app for it, and hands it to a supervisor of its own.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -42,32 +42,32 @@ use crate::roles;
 use crate::world::Opened;
 use crate::world::World;
 
-/// What is asked for.
+/// The wishes for a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) task: String,
-    /// How it is done; what is absent is left to the role, and then to the settings.
+    /// The terms of the run; an absent one is left to the role, and then to the settings.
     pub(crate) words: RunWords,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) name: Option<String>,
     pub(crate) batch: Option<String>,
     pub(crate) follows: Option<ChangeId>,
-    /// How many tools it may call.
+    /// Number of tool calls that it may make.
     pub(crate) max_tools: Option<u32>,
-    /// The session to go on with.
+    /// The session of the CLI to go on with.
     pub(crate) resume: Option<String>,
     /// The task of a spec that it takes.
     pub(crate) takes: Option<TaskRequest>,
-    /// Whether what it does is reviewed.
+    /// Whether its work is reviewed.
     pub(crate) is_reviewed: bool,
-    /// Whose work it reviews itself.
+    /// The work that it reviews itself.
     pub(crate) reviews: Option<ReviewOf>,
 }
 
-/// How long the person's own gate may take.
+/// Longest time the person's own gate may take.
 const GATE: Duration = Duration::from_secs(30);
 
-/// Starts a run in this role, if nothing speaks against it.
+/// Starts a run in this role, if no gate refuses it.
 pub(crate) fn start(
     world: &World,
     opened: &mut Opened,
@@ -134,14 +134,14 @@ pub(crate) fn start(
     Ok(run)
 }
 
-/// How often the next task is looked for, if somebody else was faster.
+/// Most times that the next task is looked for, if somebody else was faster.
 const MOST_TRIES: usize = 5;
 
 /// The word for the first task that is ready.
 const NEXT: &str = "next";
 
-/// Starts a run that takes the task of this id, or the `next` that is ready, of this spec, or of
-/// the caller's; what `wanted` says to do is said besides.
+/// Starts a run that takes the task of this id, or the `next` that is ready, of this spec, or of the
+/// caller's; the text of `wanted` is added to the task.
 pub(crate) fn start_with_task(
     world: &World,
     opened: &mut Opened,
@@ -174,8 +174,8 @@ pub(crate) fn start_with_task(
     }
 }
 
-/// Writes what the supervisor is to read, starts it, and waits until the run is its own: until
-/// then it would end with this process, and a supervisor that cannot begin has nobody to tell.
+/// Writes the files that the supervisor reads, starts it, and waits until the run is the supervisor's own:
+/// until then it would end with this process, and a supervisor that cannot begin has nobody to notify.
 fn hand_over(world: &World, run: &RunRecord, task: &str, work: &Work) -> Result<(), CommandError> {
     let dir = RunDir::of(&world.paths, run.id);
     dir.make(task, work).map_err(|error| CommandError::file("cannot write", &dir.path, error))?;
@@ -183,7 +183,7 @@ fn hand_over(world: &World, run: &RunRecord, task: &str, work: &Work) -> Result<
     let cannot = |error| CommandError::file("cannot start", &consort, error);
     let mut supervisor = Command::new(&consort);
     supervisor.args(["runs", "supervise", &run.id.to_string()]);
-    // To start it elsewhere takes a copy of this process first.
+    // Starting the supervisor in another directory takes a copy of this process first.
     if std::env::current_dir().ok().as_ref() != Some(&run.spec.cwd) {
         supervisor.current_dir(&run.spec.cwd);
     }
@@ -192,7 +192,7 @@ fn hand_over(world: &World, run: &RunRecord, task: &str, work: &Work) -> Result<
     let mut said = [0; TAKEN.len()];
     let heard = supervisor.stdout.take().map(|mut stdout| stdout.read_exact(&mut said));
     if heard.is_some_and(|heard| heard.is_ok()) {
-        // A server outlives it, and would keep what is left of it.
+        // A server outlives the supervisor, and would keep it as a zombie.
         std::thread::spawn(move || supervisor.wait());
         return Ok(());
     }
@@ -203,7 +203,7 @@ fn hand_over(world: &World, run: &RunRecord, task: &str, work: &Work) -> Result<
     ))
 }
 
-/// What the settings say of runs.
+/// Reads the defaults for runs from the settings.
 fn defaults(config: &Config) -> RunDefaults {
     let minutes: u64 = config.get("dispatch.timeout_minutes").parse().unwrap_or_default();
     RunDefaults {
@@ -214,7 +214,7 @@ fn defaults(config: &Config) -> RunDefaults {
     }
 }
 
-/// The CLI of that name, or the first that is installed; one that is not cannot do the work.
+/// Returns the CLI of that name, or the first that is installed; a CLI that is not installed is an error.
 fn cli(named: Option<&str>) -> Result<&'static dyn AgentCli, CommandError> {
     let is_here = |cli: &dyn AgentCli| connect::find_program(cli.program()).is_some();
     let Some(kind) = named else {
@@ -246,7 +246,7 @@ fn words(config: &Config, key: &str) -> Vec<String> {
     config.get(key).split([' ', ',']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// An amount of the settings; none if it is 0.
+/// Reads an amount from the settings; `None` if it is 0.
 pub(crate) fn dollars(config: &Config, key: &str) -> Option<Cost> {
     config.get(key).parse().ok().filter(|dollars| *dollars > 0.0).map(Cost::from_dollars)
 }
@@ -261,7 +261,7 @@ fn limits(config: &Config, budget: Option<Cost>) -> DispatchLimits {
     }
 }
 
-/// What the person's own gate says against a run, if there is one and it does.
+/// Asks the person's own gate about a run; `None` if there is no gate, or it allows the run.
 fn ask_gate(config: &Config, request: &RunRequest) -> Option<Refusal> {
     let command = config.get("dispatch.gate");
     if command.is_empty() {

@@ -1,4 +1,4 @@
-//! Notices that a worker stands still: it tells nothing, and what it has started does nothing.
+//! Notices that a worker stands still: it reports nothing, and the programs that it has started do nothing.
 
 use std::time::Instant;
 
@@ -8,16 +8,16 @@ use consort_core::text;
 
 use crate::panes::what_lives;
 
-/// So much computed, read or written since the last look is no idling.
+/// Processor time in ms plus I/O in KiB since the last look, above which a worker is not idle.
 const EFFORT: u64 = 50;
 
-/// Silent for so long, its processes are looked at, in milliseconds.
+/// Milliseconds of silence after which a worker's processes are looked at.
 const SILENT: i64 = 20_000;
 
-/// How long a worker has stood still, and what is known of it.
+/// The time since which a worker has stood still, and what is known of it.
 pub(super) struct Stillness {
     since: Instant,
-    /// What its tools have computed, read and written by the last look.
+    /// Processor time and I/O of its tools at the last look.
     effort: u64,
     is_told: bool,
 }
@@ -29,19 +29,19 @@ impl Default for Stillness {
 }
 
 impl Stillness {
-    /// It has told something.
+    /// Notes that the worker has reported something.
     pub(super) fn ends(&mut self) {
         (self.since, self.is_told) = (Instant::now(), false);
     }
 
-    /// For how long it has stood still, in milliseconds; and what is to be told of that, once
-    /// each time that it does so for long. Its processes are looked at only when it is silent.
+    /// Returns for how many milliseconds the worker has stood still, and a remark to record, once each time
+    /// that this lasts for long. Its processes are looked at only when it is silent.
     pub(super) fn look(&mut self, tree: impl FnOnce() -> Vec<TreeProcess>) -> (i64, Option<String>) {
         if self.quiet() < SILENT {
             return (self.quiet(), None);
         }
         let tree = tree();
-        // The CLI itself keeps its clocks going whatever happens.
+        // The CLI itself is left out: it keeps its clocks going whatever happens.
         let effort = tree.iter().skip(1).map(|one| one.cpu_ms + one.io / 1_024).sum();
         let before = std::mem::replace(&mut self.effort, effort);
         if before > 0 && effort > before + EFFORT {
@@ -70,7 +70,7 @@ mod tests {
         vec![one(1_000_000), one(effort)]
     }
 
-    /// As if it had begun so many seconds ago.
+    /// Returns a stillness that began so many seconds ago.
     fn still(seconds: u64) -> Stillness {
         let since = Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
         Stillness { since, ..Stillness::default() }

@@ -1,5 +1,5 @@
-//! The life of a run's supervisor: takes the run over, does the work, waits where a limit
-//! says so, and ends the run. One small process for each; nothing else depends on it.
+//! The supervisor of a run: takes the run over, does the work, waits for the end of a limit, and ends the
+//! run. One small process for each run; nothing else depends on it.
 
 use std::fs;
 use std::io::Write as _;
@@ -28,28 +28,28 @@ use crate::error::CommandResult;
 use crate::time;
 use crate::world::World;
 
-/// How often is looked whether a parked run is to stop.
+/// Interval at which a parked run is checked for a request to stop.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What a CLI is told that goes on after a limit.
+/// The prompt for a CLI that goes on after a limit.
 const GO_ON: &str = "Go on with your task where you left off.";
 
-/// How long a limit lasts whose end is not told.
+/// Assumed length of a limit whose end is not known.
 const UNKNOWN_LIMIT: i64 = 30 * Timestamp::SECOND;
 
-/// How often a limit is waited for.
+/// Most limits that a run waits for.
 const MOST_LIMITS: u32 = 20;
 
-/// How long is tried to record the end of a run.
+/// Longest time the supervisor tries to record the end of a run.
 const RECORDING: Duration = Duration::from_secs(600);
 
-/// What it says once the run is its own.
+/// The line that the supervisor prints once the run is its own.
 pub(super) const TAKEN: &[u8] = b"taken\n";
 
 /// Supervises a run to its end.
 pub(crate) fn run(world: &World, id: &str) -> CommandResult {
     let id = ChangeId::parse(id).ok_or_else(|| DispatchError::NoSuchRun { name: id.to_owned() })?;
-    // Ctrl-C in the terminal where the run was asked for does not reach it.
+    // Ctrl-C in the terminal where the run was asked for does not reach the new session.
     let _ = rustix::process::setsid();
     let run = world.app().start_run(id)?;
     say_taken();
@@ -67,10 +67,10 @@ pub(crate) fn run(world: &World, id: &str) -> CommandResult {
     Ok(())
 }
 
-/// Tells the process that has started it that the run is its own now; see `start::hand_over`.
+/// Notifies the process that has started the supervisor that the run is its own now; see `start::hand_over`.
 fn say_taken() {
     let _ = std::io::stdout().write_all(TAKEN).and_then(|()| std::io::stdout().flush());
-    // Nobody reads on.
+    // Nobody reads any further output.
     if let Ok(null) = fs::OpenOptions::new().write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(&null);
     }
@@ -100,14 +100,15 @@ fn job<'a>(
     })
 }
 
-/// Works where it is to work, and brings back what was done elsewhere.
+/// Does the work in the run's directory, or in a worktree whose changes are merged back, and has it reviewed
+/// if that is wanted.
 fn work(job: &mut Job<'_>) -> Attempt {
     if !job.run.spec.has_worktree {
         let base = job.work.is_reviewed.then(|| job.machine.commit(&job.cwd)).flatten();
         let before = base.as_ref().and_then(|base| consort_host::diff_since(&job.cwd, base));
         let ended = live(job);
         if let Some(base) = base.filter(|_| ended.end.state == RunState::Done) {
-            // What was not committed before is in both.
+            // Changes that were not committed before the run are in both diffs.
             let diff = consort_host::diff_since(&job.cwd, &base).filter(|diff| before.as_ref() != Some(diff));
             review::ask(job, diff);
         }
@@ -130,7 +131,8 @@ fn work(job: &mut Job<'_>) -> Attempt {
     ended
 }
 
-/// Works until there is nothing more to do.
+/// Makes attempts until one ends the run: goes on after limits, and tries again after failures of the
+/// provider.
 fn live(job: &mut Job<'_>) -> Attempt {
     let first = match fs::read_to_string(job.dir.prompt()) {
         Ok(prompt) => prompt,
@@ -163,7 +165,7 @@ fn live(job: &mut Job<'_>) -> Attempt {
         if let Some(state) = park(job, until, &failure.message) {
             return Attempt { end: RunEnd { state, ..attempt.end }, ..attempt };
         }
-        // What it knows already is not told again.
+        // A session that goes on knows its task already.
         if attempt.end.session.is_some() {
             (prompt, resume) = (GO_ON.to_owned(), attempt.end.session);
         } else {
@@ -175,7 +177,8 @@ fn live(job: &mut Job<'_>) -> Attempt {
     }
 }
 
-/// Waits until then; the state in which it ends instead, if it does.
+/// Parks the run until then; returns the state in which it ends instead, if it is stopped or its time is
+/// over.
 fn park(job: &mut Job<'_>, until: Timestamp, why: &str) -> Option<RunState> {
     let until = match job.world.app().park_run(job.run.id, until, why) {
         Ok(until) => until,
@@ -197,14 +200,14 @@ fn park(job: &mut Job<'_>, until: Timestamp, why: &str) -> Option<RunState> {
     None
 }
 
-/// An end without a worker.
+/// Makes the outcome of a run that failed without a worker.
 fn failed(error: &CommandError) -> Attempt {
     let message = error.in_a_line();
     let failure = Some(Failure { kind: FailureKind::Other, message, until: None });
     Attempt { end: RunEnd { failure, ..RunEnd::bare(RunState::Error) }, result: String::new() }
 }
 
-/// Keeps the result and records the end. A store that is busy or a disk that is full is tried
+/// Writes the result and records the end of the run. If the store is busy or the disk is full, it tries
 /// again: until then the run goes on for everyone.
 fn record(world: &World, id: ChangeId, dir: &RunDir, ended: Attempt) -> CommandResult {
     let Attempt { mut end, result } = ended;

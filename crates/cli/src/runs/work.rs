@@ -1,5 +1,5 @@
-//! One attempt of a run: starts the CLI, hears it until it ends or is ended, and says what
-//! came of it.
+//! Carries out one attempt of a run: starts the CLI, reads its output until it ends or is ended, and returns
+//! the outcome.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,20 +50,20 @@ use crate::connect;
 use crate::error::CommandError;
 use crate::world::World;
 
-/// How often is looked whether it has ended or is to end.
+/// Interval at which a worker is checked: whether it has ended, or has to be ended.
 const TICK: Duration = Duration::from_millis(200);
 
-/// How often is told that it goes on.
+/// Interval between two heartbeats.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// How long a worker has to end when it is asked.
+/// Time that a worker has to end when it is asked to.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long is listened for what a worker said before it ended, if something cannot be ended that
-/// may still say more.
+/// Longest time the rest of a worker's output is read after its end, if something cannot be ended that may
+/// still write more.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// A run that is worked on.
+/// A run in progress, as its supervisor knows it.
 pub(super) struct Job<'a> {
     pub(super) world: &'a World,
     pub(super) run: RunRecord,
@@ -73,15 +73,15 @@ pub(super) struct Job<'a> {
     pub(super) machine: Machine,
     pub(super) log: EventLog,
     pub(super) deadline: Option<Instant>,
-    /// What it may use before it asks for more.
+    /// The money that it may spend before it asks for more.
     pub(super) reserved: Cost,
-    /// What earlier attempts have used.
+    /// The usage of earlier attempts.
     pub(super) used: Usage,
-    /// Where it works.
+    /// The directory that it works in.
     pub(super) cwd: std::path::PathBuf,
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 pub(super) struct Attempt {
     pub(super) end: RunEnd,
     pub(super) result: String,
@@ -97,12 +97,13 @@ impl Job<'_> {
         self.log.tell(now, Told::Note(note.into()));
     }
 
-    /// Does the work, or goes on with it; `prompt` is what the CLI is told.
+    /// Starts the work with `prompt`, or goes on with it in the session `resume`; tries once more without an
+    /// option that the CLI refuses.
     pub(super) fn attempt(&mut self, prompt: &str, resume: Option<&str>) -> Result<Attempt, CommandError> {
         let attempt = self.try_once(prompt, resume)?;
         let unknown = attempt.end.failure.as_ref().filter(|failure| failure.kind == FailureKind::Argument);
         let Some(flag) = unknown.and_then(|failure| refused(&failure.message)) else { return Ok(attempt) };
-        // Without it, now and from now on.
+        // The option is left out now and from now on.
         if let Some(program) = connect::find_program(self.cli.program()) {
             flags::forget(&self.world.paths, self.cli, &program, &flag);
         }
@@ -124,7 +125,7 @@ impl Job<'_> {
             retrying: None,
             stillness: Stillness::default(),
         };
-        // One may tell it only at its end, which it may not live to see.
+        // A CLI may print its session only at its end, which it may not live to see.
         if let Some(session) = session {
             self.take(&mut hearing, WorkerEvent::Session(session));
         }
@@ -150,7 +151,7 @@ impl Job<'_> {
         let config_dir = self.world.config_dir(self.cli);
         let read = |path: &Path| fs::read_to_string(path).ok();
         let last = hearing.reader.end(&exit, self.now(), &config_dir, &read);
-        // What a worker says of its own end is of no interest if we ended it.
+        // A worker's report of its own failure is of no interest if we ended it.
         let is_meant = |event: &WorkerEvent| cut.is_none() || !matches!(event, WorkerEvent::Failed(_));
         for event in last.into_iter().filter(is_meant) {
             self.take(&mut hearing, event);
@@ -168,7 +169,7 @@ impl Job<'_> {
         Ok(Attempt { end, result: hearing.progress.result().unwrap_or_default().to_owned() })
     }
 
-    /// What it is called with, and the session that it will have, if that was chosen.
+    /// Builds the worker's command, and returns the session that it will have, if that was chosen.
     fn command(
         &mut self,
         prompt: &str,
@@ -235,7 +236,7 @@ impl Job<'_> {
         Ok((command, headless.session))
     }
 
-    /// Until it has ended, or is to be ended: then why.
+    /// Reads the worker's output until it has ended, or has to be ended: then returns the reason.
     fn hear_until_the_end(
         &mut self,
         worker: &mut Worker,
@@ -247,7 +248,7 @@ impl Job<'_> {
             match heard.recv_timeout(TICK) {
                 Ok(heard) => self.hear(hearing, heard),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
-                // Nothing more can be heard; it may go on in silence.
+                // There is no more output, but the worker may go on in silence.
                 Err(mpsc::RecvTimeoutError::Disconnected) => std::thread::sleep(TICK),
             }
             if hearing.is_silent && worker.exit().is_some() {
@@ -260,7 +261,7 @@ impl Job<'_> {
             }
             looked = Instant::now();
             hearing.complaints.write(&self.dir.complaints());
-            // What it has left running may hold its output open.
+            // A process that the worker has left running may hold its output open.
             if worker.exit().is_some() {
                 return None;
             }
@@ -274,7 +275,7 @@ impl Job<'_> {
         }
     }
 
-    /// Says that it goes on; once if it seems not to.
+    /// Records a heartbeat, and notifies once if the worker seems to stand still.
     fn beat(&mut self, worker: &Worker, hearing: &mut Hearing) {
         let (quiet, found) = hearing.stillness.look(|| self.machine.tree(worker.pid()));
         let progress = &hearing.progress;
@@ -288,7 +289,7 @@ impl Job<'_> {
         }
     }
 
-    /// Why it is to be ended, if it is.
+    /// Returns the reason for which the worker has to be ended, if there is one.
     fn cut(&mut self, hearing: &mut Hearing) -> Option<Cut> {
         if self.dir.asked_to_stop().is_some() {
             return Some(Cut::As(RunState::Cancelled));
@@ -302,7 +303,7 @@ impl Job<'_> {
         {
             return Some(Cut::Failed(Failure { until: failure.until.or(until), ..failure }));
         }
-        // What is spent is spent, and the answer is there.
+        // The answer is there already, so ending the worker would save nothing.
         if hearing.is_answered {
             return None;
         }
@@ -331,20 +332,21 @@ impl Job<'_> {
                 self.note(refusal.why);
                 over
             }
-            // A store that is busy for a moment stops nobody.
+            // A store that is busy for a moment is no reason to end the worker.
             Err(_) => None,
         }
     }
 
-    /// How many more turns it may begin, if that is bounded: none left is one too many.
+    /// Returns how many more turns the worker may begin, if that is bounded: 0 means that it has begun one
+    /// too many.
     fn turns_left(&self, hearing: &Hearing) -> Option<u32> {
         let before = self.used.turns.unwrap_or(0);
         let begun = before.saturating_add(hearing.progress.turns);
         self.work.max_turns.filter(|_| !hearing.is_answered).map(|most| (most + 1).saturating_sub(begun))
     }
 
-    /// What it has used, earlier attempts included; what that costs, if its CLI or the list of
-    /// prices tells.
+    /// Returns the usage of the run, earlier attempts included, with its cost if the CLI or the list of
+    /// prices tells it.
     fn usage(&self, progress: &Progress) -> Usage {
         let (now, named) = (progress.usage(), self.run.spec.model.as_deref());
         let priced = || prices::price(progress.model.as_deref().or(named)?, &now);
@@ -374,7 +376,7 @@ impl Job<'_> {
 }
 
 impl Job<'_> {
-    /// Takes in what a worker has told.
+    /// Takes in an event of the worker.
     fn take(&mut self, hearing: &mut Hearing, event: WorkerEvent) {
         hearing.is_answered = match event {
             WorkerEvent::Result(_) => true,
@@ -404,20 +406,20 @@ impl Job<'_> {
     }
 }
 
-/// What is heard of a worker.
+/// The state of reading a worker's output.
 struct Hearing {
     reader: Box<dyn consort_agents::OutputReader>,
     progress: Progress,
     complaints: Complaints,
     is_silent: bool,
-    /// It has told its result, and nothing since: it is about to end.
+    /// Whether it has given its result, and nothing since: it is about to end.
     is_answered: bool,
-    /// It tries again by itself, and has told nothing since.
+    /// The failure after which it tries again by itself, if it has reported nothing since.
     retrying: Option<Retrying>,
     stillness: Stillness,
 }
 
-/// How we end a worker.
+/// The way in which we end a worker.
 enum Cut {
     As(RunState),
     Failed(Failure),

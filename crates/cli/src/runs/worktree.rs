@@ -1,4 +1,4 @@
-//! The worktree of a run: made before it starts, merged back when it is done.
+//! The worktree of a run: made before the run starts, and merged back when it is done.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -21,20 +21,20 @@ use super::RunDir;
 use super::Work;
 use crate::error::CommandError;
 
-/// How long the set-up command may take.
+/// Longest time the set-up command may take.
 const SET_UP: Duration = Duration::from_secs(600);
 
-/// How many files are named.
+/// Most files that are named in a message.
 const FEW: usize = 5;
 
 /// A worktree of a run's own.
 pub(super) struct Tree {
     tree: RunTree,
-    /// The person's worktree.
+    /// The person's worktree, which the changes are merged into.
     into: PathBuf,
-    /// Where in it the run works.
+    /// The directory of the run's worktree that the run works in.
     pub(super) cwd: PathBuf,
-    /// What is to be said about how it was made.
+    /// Remarks about the making of the worktree.
     pub(super) notes: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Tree {
         });
         let bootstrap = Bootstrap { copy: work.copy.clone(), set_up };
         let id = run.id.to_string();
-        // Numbers of another machine's runs may be the same.
+        // Runs of another machine may have the same numbers.
         let branch = format!("consort/run-{}-{}", run.number, &id[id.len() - 4..]);
         let made = run_worktree::make(&into, &dir.path.join("tree"), &branch, &bootstrap)?;
         let mut notes: Vec<String> = made
@@ -75,13 +75,14 @@ impl Tree {
         Ok(Self { cwd: made.tree.path.join(within), tree: made.tree, into, notes })
     }
 
-    /// What has changed in it.
+    /// Returns the changes in the worktree.
     pub(super) fn diff(&self) -> Option<String> {
         run_worktree::diff(&self.tree).ok()
     }
 
-    /// Brings back what was done, if it is done; what became of it, in words, and whether it is
-    /// where it was to go. **What was not merged stays where it is.**
+    /// Merges the changes back if the run is done, and removes the worktree; returns a sentence about the
+    /// outcome, and whether everything has reached the person's worktree. **Changes that were not merged stay
+    /// where they are.**
     pub(super) fn finish(&self, state: RunState) -> (String, bool) {
         if state != RunState::Done {
             return self.remove(None);
@@ -112,7 +113,8 @@ impl Tree {
         }
     }
 
-    /// Removes it if nothing is lost with it; what was merged before, if anything was.
+    /// Removes the worktree if nothing is lost with it; `merged` says what was merged before, if anything
+    /// was.
     fn remove(&self, merged: Option<String>) -> (String, bool) {
         match (run_worktree::remove(&self.tree), merged) {
             (Ok(_), merged) => (merged.unwrap_or_else(|| "It changed nothing".into()), true),

@@ -1,4 +1,4 @@
-//! The agents, as the screen lists them.
+//! Gathers the list of agents for the screen.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,17 +21,17 @@ use crate::render::agents;
 use crate::world::Opened;
 use crate::world::World;
 
-/// What is kept between two looks.
+/// The facts about agents that are kept between two looks.
 #[derive(Default)]
 pub(super) struct Agents {
-    /// The task of each, and why it has it.
+    /// The task of each agent, with the reason for which it was claimed.
     tasks: HashMap<SessionId, (String, Option<String>)>,
-    /// Whether each has written anything, by when it was last active.
+    /// Whether each agent has written anything, as of its last activity.
     writers: HashMap<SessionId, (Timestamp, bool)>,
 }
 
 impl Agents {
-    /// Who is here. Their tasks are asked for only where those may have changed.
+    /// Lists the agents that are here. Their tasks are read only when they may have changed.
     pub(super) fn read(
         &mut self,
         world: &World,
@@ -62,7 +62,7 @@ impl Agents {
         for one in &seen.agents {
             let location = &one.agent.location;
             let is_here = one.status != Status::Gone && opened.app.host().is_here(&location.machine);
-            // Where several work in one place, the lines are theirs who have written.
+            // If several agents work in one worktree, only those that have written show its lines.
             let is_alone = worktrees.get(location.worktree.as_path()).is_none_or(|count| *count < 2);
             let changed = is_here && (is_alone || self.has_written(&opened.app, one));
             let changed = changed.then(|| lines.of(&location.worktree, one.last_active)).flatten();

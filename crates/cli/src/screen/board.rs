@@ -1,4 +1,4 @@
-//! Reservations, tasks, the radar and the settings, as the screen shows them.
+//! Gathers reservations, tasks, the radar and the settings for the screen.
 
 use consort_core::claims::HoldView;
 use consort_core::claims::Mode;
@@ -25,7 +25,7 @@ use crate::error::CommandError;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How much of a text is shown in a row.
+/// Most characters of a text that are shown in a row.
 const LONGEST: usize = 200;
 
 pub(super) fn reservations(
@@ -37,7 +37,7 @@ pub(super) fn reservations(
     let one = |view: &HoldView| {
         let hold = &view.hold;
         let line = |text: &str| text::one_line(text, LONGEST);
-        // Only this project's name is at hand; others are told by their ids.
+        // Only this project's name is known here; other projects are shown by their ids.
         let project = hold.project.as_ref();
         let project = project.map(|project| if *project == id { line(&name) } else { line(project.short()) });
         let worktree = hold.worktree.as_ref().map(|path| path.display().to_string());
@@ -62,7 +62,7 @@ pub(super) fn reservations(
     Ok(opened.app.holds(caller, None, 0)?.holds.iter().map(one).collect())
 }
 
-/// The tasks of all specs that somebody works from. A spec that cannot be read has none.
+/// Lists the tasks of all specs that somebody works from. A spec that cannot be read has none.
 pub(super) fn tasks(opened: &mut Opened) -> Result<Vec<Task>, CommandError> {
     let mut all = Vec::new();
     for (spec, file) in opened.app.specs()? {
@@ -99,7 +99,7 @@ fn one_task(task: &TaskView, spec: &str, file: &str) -> Task {
     }
 }
 
-/// Who is near whom, and where each heads.
+/// Converts the radar into the pairs of agents that are near each other, and the topics each heads for.
 pub(super) fn radar(radar: &RadarOutcome) -> (Vec<Pair>, Vec<Heading>) {
     let line = |text: &String| text::one_line(text, 80);
     let pair = |seen: &PairView| {
@@ -133,7 +133,7 @@ pub(super) fn radar(radar: &RadarOutcome) -> (Vec<Pair>, Vec<Heading>) {
     (radar.pairs.iter().filter_map(pair).collect(), headings.collect())
 }
 
-/// Every setting as it is resolved now.
+/// Lists every setting as it is resolved now.
 pub(super) fn settings(world: &World, opened: &mut Opened) -> Result<Vec<Setting>, CommandError> {
     let acceptances = opened.app.acceptances().unwrap_or_default();
     let config = config::load(&world.paths, &opened.place.worktree, &world.overrides, &acceptances)?;

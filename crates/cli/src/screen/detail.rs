@@ -1,4 +1,4 @@
-//! The tabs about one agent: only the one that is open is gathered.
+//! Gathers the tabs about one agent: only the open one.
 
 use std::collections::VecDeque;
 
@@ -26,13 +26,14 @@ use crate::time;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How many lines of a diff are shown.
+/// Most lines of a diff that are shown.
 const MOST: usize = 5_000;
 
-/// How many messages.
+/// Most messages that are shown.
 const MESSAGES: usize = 60;
 
-/// The open tab, if one is. What costs a process is asked for only when it is due.
+/// Gathers the open tab, if there is one. A tab that takes a process of its own is gathered only when it is
+/// due.
 pub(super) fn read(
     world: &World,
     opened: &mut Opened,
@@ -64,7 +65,7 @@ pub(super) fn read(
     Ok(Some(DetailText { agent: key.clone(), tab: interest.tab.index(), lines }))
 }
 
-/// Tool by tool, with what it said and reserved, newest first.
+/// Lists the agent's prompts, files, entries and pane states, newest first.
 fn activity(opened: &Opened, session: &SessionId, done: &VecDeque<Done>, now: Timestamp) -> Vec<String> {
     let app = &opened.app;
     let own = done.iter().filter(|done| done.who == *session);
@@ -95,7 +96,7 @@ fn activity(opened: &Opened, session: &SessionId, done: &VecDeque<Done>, now: Ti
     seen.into_iter().map(line).collect()
 }
 
-/// What its terminal shows now.
+/// Reads what the agent's terminal shows now.
 fn pane(world: &World, agent: &Agent, lines: usize) -> Vec<String> {
     let terminal = &agent.location.terminal;
     let Some((server, id)) = terminal.tmux.clone().zip(terminal.pane.clone()) else { return Vec::new() };
@@ -104,7 +105,7 @@ fn pane(world: &World, agent: &Agent, lines: usize) -> Vec<String> {
     shown.trim_end().lines().map(str::to_owned).collect()
 }
 
-/// What it has sent and received, newest first.
+/// Lists the messages that the agent has sent and received, newest first.
 fn letters(opened: &mut Opened, session: &SessionId, now: Timestamp) -> Result<Vec<String>, CommandError> {
     let who = Actor::Agent(session.clone());
     let mut all = opened.app.sent(&who, MESSAGES)?;
@@ -123,7 +124,7 @@ fn letters(opened: &mut Opened, session: &SessionId, now: Timestamp) -> Result<V
     Ok(lines)
 }
 
-/// What differs from its last commit.
+/// Returns the diff of the agent's worktree to its last commit.
 fn diff(agent: &Agent) -> Vec<String> {
     let diff = consort_host::diff_since(&agent.location.worktree, "HEAD").unwrap_or_default();
     let diff = text::printable(&redacted(&diff));
@@ -139,7 +140,7 @@ fn diff(agent: &Agent) -> Vec<String> {
     lines
 }
 
-/// Its task, and what it has reserved.
+/// Lists the agent's task and its holds.
 fn work(opened: &mut Opened, agent: &Agent, now: Timestamp) -> Result<Vec<String>, CommandError> {
     let mut lines = Vec::new();
     if let Some(task) = opened.app.claimed_task(&agent.session)? {

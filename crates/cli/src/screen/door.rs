@@ -1,4 +1,4 @@
-//! Carries out what is done in the screen: by the commands that a person would type, each in a
+//! Carries out the actions of the screen: by the commands that a person would type, each in a thread or
 //! process of its own, so that nothing here waits for it.
 
 use std::io::BufRead as _;
@@ -41,10 +41,10 @@ use crate::error::CommandError;
 use crate::world::World;
 use crate::world::caller_facts;
 
-/// For how many minutes everyone may write what is overridden.
+/// Minutes for which everyone may write an overridden path.
 const MINUTES: u32 = 10;
 
-/// How much of what a command prints is shown.
+/// Most bytes of a command's output that are shown.
 const LONGEST: u64 = 1 << 20;
 
 pub(super) struct CommandDoor {
@@ -61,7 +61,7 @@ impl CommandDoor {
         Self { wakes, gathering, overrides, cwd, machine: Machine::new(&world.paths.data) }
     }
 
-    /// Does something in a thread of its own, and tells what came of it.
+    /// Does some work in a thread of its own, and sends its outcome to the screen.
     fn in_background(&mut self, work: impl FnOnce(&World) -> Event + Send + 'static) {
         let (wakes, overrides, cwd) = (self.wakes.clone(), self.overrides.clone(), self.cwd.clone());
         let work = move || {
@@ -80,7 +80,7 @@ impl CommandDoor {
 }
 
 impl CommandDoor {
-    /// Runs a command with the terminal, without a word before or after it.
+    /// Runs a command in the terminal, and prints nothing before or after it.
     pub(super) fn in_terminal_quietly(&mut self, words: &[String]) {
         let ran = own_program().and_then(|mut command| command.args(words).current_dir(&self.cwd).status());
         if let Err(error) = ran {
@@ -117,7 +117,7 @@ impl Door for CommandDoor {
             Effect::Ask(question) => self.in_background(move |world| ask(world, question)),
             Effect::MarkRead { from } => self.gathering.ask(Request::MarkRead(from)),
             Effect::Look(interest) => self.gathering.ask(Request::Look(interest)),
-            // The terminal's, and the end.
+            // The terminal loop itself carries these out.
             Effect::InTerminal(_) | Effect::Copy(_) | Effect::Redraw | Effect::Quit => {}
         }
     }
@@ -128,7 +128,7 @@ impl Door for CommandDoor {
         let _ = writeln!(stderr, "$ consort {}", text::one_line(&words.join(" "), 200));
         let ran = own_program().and_then(|mut command| command.args(words).current_dir(cwd).status());
         match ran {
-            // What has shown a terminal of its own needs no word after it.
+            // After `attach`, which has shown another terminal, the screen comes back at once.
             Ok(status) if status.success() && words.iter().any(|word| word == "attach") => {}
             Ok(_) | Err(_) => {
                 if let Err(error) = ran {
@@ -143,12 +143,12 @@ impl Door for CommandDoor {
     }
 }
 
-/// This very program.
+/// Returns a command that runs this very program.
 fn own_program() -> std::io::Result<Command> {
     Ok(Command::new(std::env::current_exe()?))
 }
 
-/// Runs a command, and hears it to its end.
+/// Runs a command to its end, and returns its output.
 fn run(world: &World, errand: Errand) -> Outcome {
     let cwd = errand.cwd.as_ref().map_or_else(|| world.cwd.clone(), PathBuf::from);
     let ran = own_program().and_then(|mut command| {
@@ -160,7 +160,7 @@ fn run(world: &World, errand: Errand) -> Outcome {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         if let (Some(mut stdin), Some(input)) = (child.stdin.take(), &errand.input) {
-            // A command that does not read it says so itself.
+            // A command that does not read its input reports that itself.
             let _ = stdin.write_all(input.as_bytes());
         }
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -195,8 +195,8 @@ fn failed(errand: Errand, error: &CommandError) -> Event {
     Event::Done(Outcome { errand, is_well: false, text: text::printable(error.render().trim_end()) })
 }
 
-/// Does what weakens protection. **The word was shown on this terminal and typed back**; who
-/// is no person is refused all the same.
+/// Carries out a confirmed action that weakens protection. **The word was shown on this terminal and typed
+/// back**; a caller that is not the person is refused all the same.
 fn confirm(world: &World, confirmed: Confirmed) -> Result<String, CommandError> {
     let mut opened = world.open()?;
     let caller = CallerFacts { proof: Proof::Typed, ..proven(&opened.app)? };
@@ -222,7 +222,7 @@ fn confirm(world: &World, confirmed: Confirmed) -> Result<String, CommandError> 
     }
 }
 
-/// Gives what was overridden its protection back.
+/// Ends the override of a path, which protects it again.
 fn end_override(world: &World, path: String, worktree: &str) -> Result<String, CommandError> {
     let mut opened = world.open()?;
     let request = ReleaseRequest {
@@ -236,7 +236,7 @@ fn end_override(world: &World, path: String, worktree: &str) -> Result<String, C
     Ok(format!("The override of {path} is over."))
 }
 
-/// Who calls, if that is the person at this terminal.
+/// Returns the facts about the caller, if that is the person at this terminal.
 fn proven(app: &consort_core::App) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
     match &facts.proof {
@@ -249,7 +249,7 @@ fn dir(world: &World, worktree: &str) -> PathBuf {
     if worktree.is_empty() { world.cwd.clone() } else { PathBuf::from(worktree) }
 }
 
-/// Brings a pane to the front where somebody sees it; else it is shown in this terminal.
+/// Brings a pane to the front if somebody sees its server; else has it shown in this terminal.
 fn focus(world: &World, agent: &str) -> Event {
     let shown = || -> Result<Option<String>, CommandError> {
         let mut opened = world.open()?;
@@ -270,13 +270,13 @@ fn focus(world: &World, agent: &str) -> Event {
     let words = |verb: &str| ["pane", verb, agent].map(str::to_owned).to_vec();
     match shown() {
         Ok(Some(told)) if told.is_empty() => Event::Terminal(words("attach")),
-        // A window of the desktop is found by the command.
+        // The command also finds a window of the desktop.
         Ok(None) => Event::Done(run(world, Errand { words: words("focus"), ..Errand::default() })),
         shown => told_or_nothing(shown),
     }
 }
 
-/// Says in tmux how to come back: the screen is behind what was asked for.
+/// Shows in tmux how to come back to the screen, which is behind the pane now.
 fn tell_the_way_back(server: &std::path::Path) {
     let mut tmux = Command::new("tmux");
     tmux.arg("-S").arg(server).args([
@@ -301,14 +301,14 @@ fn interrupt(world: &World, agent: &str) -> Result<String, CommandError> {
     let tmux = Tmux::new(&world.paths.data);
     tmux.press(&pane.address, Key::Escape)?;
     if pane.cli() == "opencode" {
-        // It takes two.
+        // OpenCode needs Esc twice.
         tmux.press(&pane.address, Key::Escape)?;
     }
     Ok(format!("Pressed Esc in the pane of {}.", pane.name()))
 }
 
-/// Changes a setting, or takes it out of the person's file. What loosens protection is to be
-/// confirmed.
+/// Changes a setting, or takes it out of the person's file. A value that loosens protection has to be
+/// confirmed first.
 fn change_setting(world: &World, key: String, value: Option<String>, typed: Option<Box<Input>>) -> Event {
     let then = set::value_or_default(&key, value.as_deref());
     let is_valid = consort_core::config::key(&key).and_then(|key| key.check(&then)).is_ok();
@@ -323,7 +323,7 @@ fn change_setting(world: &World, key: String, value: Option<String>, typed: Opti
     Event::Done(run(world, Errand { words, typed, ..Errand::default() }))
 }
 
-/// Asks the knowledge of the project.
+/// Searches the project's knowledge, or queries it if the question begins with `(`.
 fn ask(world: &World, question: String) -> Event {
     let verb = if question.trim_start().starts_with('(') { "query" } else { "search" };
     let words = ["know", verb, "--", &question].map(str::to_owned).to_vec();

@@ -1,5 +1,5 @@
-//! Gathers what the screen shows, in a thread of its own: woken by the journal, and once a
-//! second for what changes without it. Only what has changed is sent.
+//! Gathers everything that the screen shows, in a thread of its own: woken by the journal, and once a second
+//! for changes that are not recorded there. Only changes are sent.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
@@ -49,46 +49,46 @@ use crate::world::Opened;
 use crate::world::World;
 use crate::world::caller_facts;
 
-/// Ages and activity change without news.
+/// Interval between two looks: ages and activity change without a notification.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The same where nothing has changed for a while.
+/// Interval between two looks after several looks without a change, and how many of these it takes.
 const SLOW_TICK: Duration = Duration::from_secs(3);
 const QUIET: u32 = 5;
 
-/// How often is looked where agents head.
+/// Interval between two looks at the radar.
 const COMPARE: i64 = Timestamp::MINUTE;
 
-/// How often what rarely changes is read again while it is shown.
+/// Interval at which rarely changing data is read again while it is shown.
 const SOMETIMES: i64 = 3 * Timestamp::SECOND;
 
-/// How much of the journal is shown at first, and read at once later.
+/// Most entries of the journal that are shown at first, and that are read at once later.
 const FIRST: usize = 300;
 const MOST: usize = 2_000;
 
-/// Between two looks it rests for several times what one took, but never for long: what is
-/// recorded is seen at once.
+/// After a look that changes caused, the thread rests for several times as long as it took, but never for
+/// long: new entries are to be seen at once.
 const DUTY: u32 = 10;
 const LONGEST_REST: Duration = Duration::from_millis(20);
 
-/// Something that an agent has done, by the journal.
+/// An action of an agent, by the journal.
 pub(super) struct Done {
     pub(super) who: SessionId,
     pub(super) at: Timestamp,
     pub(super) what: String,
 }
 
-/// What the screen asks of the thread.
+/// A request of the screen to the thread.
 pub(super) enum Request {
     Look(Interest),
     MarkRead(String),
-    /// Look now: something was done.
+    /// Look now: an action was carried out.
     Now,
     /// A key was pressed.
     Touched,
 }
 
-/// The thread, as the screen knows it.
+/// A handle of the gathering thread, for the screen.
 pub(super) struct Gathering {
     requests: Sender<Request>,
     pipe: PipeWriter,
@@ -121,7 +121,7 @@ impl Gathering {
     }
 }
 
-/// What the journal says has changed.
+/// The rooms that have changed, by the journal.
 #[derive(Clone, Copy, Default)]
 struct Changed {
     messages: bool,
@@ -167,18 +167,18 @@ struct Gatherer<'w> {
     interest: Interest,
     seq: Seq,
     names: HashMap<SessionId, String>,
-    /// What agents have done lately, oldest first.
+    /// The latest actions of agents, oldest first.
     done: VecDeque<Done>,
     lines: ChangedLines,
     runs: Runs,
     agents: agents::Agents,
-    /// What was sent last of each kind, by its place in [`News`].
+    /// The last news sent of each variant of [`News`].
     sent: HashMap<std::mem::Discriminant<News>, News>,
     last_key: Timestamp,
     compared: Timestamp,
     sometimes: Timestamp,
     is_first: bool,
-    /// How many looks have found nothing new.
+    /// Number of looks in a row that have found nothing new.
     quiet: u32,
 }
 
@@ -210,7 +210,7 @@ impl<'w> Gatherer<'w> {
     fn run(mut self, asked: &Receiver<Request>, mut pipe: PipeReader) -> CommandResult {
         let dir = self.world.paths.listeners();
         let cannot_wait = |error| CommandError::file("cannot wait in", &dir, error);
-        // Opened before the first look, so that nothing falls between the two.
+        // Opened before the first look, so that no change falls between the two.
         let mut listener = Listener::open(&dir, None).map_err(cannot_wait)?;
         let mut changed = Changed::ALL;
         loop {
@@ -227,7 +227,7 @@ impl<'w> Gatherer<'w> {
                 WakeReason::Other => {
                     let _ = pipe.read(&mut [0; 256]);
                 }
-                // Many changes at once are looked at together.
+                // A rest lets many changes be looked at together.
                 WakeReason::Notified => {
                     let rest = (took * DUTY).min(took + LONGEST_REST);
                     std::thread::sleep(rest.saturating_sub(began.elapsed()));
@@ -244,7 +244,7 @@ impl<'w> Gatherer<'w> {
         }
     }
 
-    /// Whether something is looked at that moves by itself.
+    /// Tells whether the screen shows something that changes without the journal: a pane or an open run.
     fn is_live(&self) -> bool {
         let shows_pane = self.interest.agent.is_some() && self.interest.tab == DetailTab::Pane;
         shows_pane || self.runs.is_any_open()
@@ -256,14 +256,14 @@ impl<'w> Gatherer<'w> {
                 self.interest = interest;
                 self.sometimes = Timestamp(0);
             }
-            // What cannot be marked now is unread, and is marked when it is looked at again.
+            // A message that cannot be marked now stays unread, and is marked when it is looked at again.
             Request::MarkRead(from) => drop(messages::mark_read(&mut self.opened.app, &from)),
             Request::Now => self.sometimes = Timestamp(0),
             Request::Touched => self.last_key = self.opened.app.host().now(),
         }
     }
 
-    /// Looks once. What is seen first is sent first: agents, and who waits.
+    /// Looks once. The parts that a person sees first are sent first: agents, and the queue.
     fn look(&mut self, mut changed: Changed) -> CommandResult {
         if self.opened.app.close_if_replaced() {
             self.seq = 0;
@@ -275,7 +275,7 @@ impl<'w> Gatherer<'w> {
         let now = self.opened.app.host().now();
         // Agents whose own dialog would be hidden may ask here while somebody looks.
         self.opened.app.note_looking(self.last_key);
-        // Before anything else is read: what is recorded meanwhile is seen with the next look.
+        // The journal is read before anything else: entries recorded meanwhile are seen with the next look.
         let feed = match self.is_first {
             true => {
                 self.seq = self.opened.app.journal_last_seq()?;
@@ -295,11 +295,11 @@ impl<'w> Gatherer<'w> {
             changed.tasks || changed.presence,
         )?;
         let is_due = now.since(self.sometimes) >= SOMETIMES;
-        // In tmux somebody may come to look only after the start.
+        // In tmux the person may attach only after the start, so the caller has to be proven again.
         if is_due && matches!(self.caller.proof, Proof::None(_)) {
             self.caller = caller_facts(&self.opened.app);
         }
-        // First of all the screen is to show something.
+        // The radar is slow, so the first look leaves it out.
         if !self.is_first && (changed.radar || self.is_radar_due(now)) {
             self.compare(now);
         }
@@ -308,7 +308,7 @@ impl<'w> Gatherer<'w> {
             let Opened { app, project, .. } = &mut self.opened;
             queue::read(self.world, app, (&self.caller, &project.id), (&self.runs, &pairs))?
         };
-        // What is there at first is seen with the rest.
+        // The queue and the agents go out together with the runs.
         first.extend([News::Queue(queue), News::Agents(agents)]);
         self.send(first);
         if changed.messages {
@@ -344,7 +344,7 @@ impl<'w> Gatherer<'w> {
         Ok(())
     }
 
-    /// Sends what differs from what was sent.
+    /// Sends the news that differs from what was last sent.
     fn send(&mut self, news: Vec<News>) {
         let mut differing = Vec::new();
         for one in news {
@@ -362,7 +362,7 @@ impl<'w> Gatherer<'w> {
         }
     }
 
-    /// Reads what was added to the journal.
+    /// Reads the entries that were added to the journal, and notes which rooms they change.
     fn read_journal(&mut self, changed: &mut Changed) -> Result<Vec<FeedLine>, CommandError> {
         let last = self.opened.app.journal_last_seq()?;
         if last == self.seq {
@@ -404,7 +404,7 @@ impl<'w> Gatherer<'w> {
         now.since(self.compared) >= every
     }
 
-    /// Looks where agents head. The screen goes on where this cannot.
+    /// Reads the radar and sends it. A failure here does not stop the screen.
     fn compare(&mut self, now: Timestamp) {
         self.compared = now;
         if let Ok(radar) = self.opened.app.radar(&self.opened.project.id, &env::get) {
@@ -413,7 +413,7 @@ impl<'w> Gatherer<'w> {
         }
     }
 
-    /// The pairs that were sent last.
+    /// Returns the pairs of the radar that were sent last.
     fn pairs(&self) -> Vec<consort_tui::Pair> {
         let radar = std::mem::discriminant(&News::Radar(Vec::new(), Vec::new()));
         match self.sent.get(&radar) {

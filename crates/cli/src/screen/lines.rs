@@ -1,5 +1,5 @@
-//! How many lines agents have changed: asked of git beside everything else, and only where an
-//! agent has done something since it was last asked.
+//! Counts the lines that agents have changed: git is asked in a thread of its own, and only if an agent has
+//! done something since the last time.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,20 +14,20 @@ use std::time::Instant;
 
 use consort_core::Timestamp;
 
-/// How soon a worktree is asked about again.
+/// Shortest time between two questions about a worktree.
 const AGAIN: Duration = Duration::from_secs(5);
 
 type Known = Arc<Mutex<HashMap<PathBuf, Answer>>>;
 
 struct Answer {
     lines: Option<(u32, u32)>,
-    /// When one of its agents was last active, by now and when git was asked.
+    /// The last activity of its agents: as known now, and as known when git was asked.
     active: Timestamp,
     active_then: Timestamp,
     asked: Instant,
 }
 
-/// What git has said of worktrees.
+/// The answers of git about worktrees.
 pub(super) struct ChangedLines {
     known: Known,
     wanted: Sender<PathBuf>,
@@ -47,12 +47,12 @@ impl ChangedLines {
                 }
             }
         };
-        // Without a thread nothing is known, and nothing else is the worse for it.
+        // Without a thread there are no numbers, and nothing else is affected.
         let _ = std::thread::Builder::new().name("lines".into()).spawn(ask);
         Self { known, wanted }
     }
 
-    /// What is known of a worktree whose agent was last active then.
+    /// Returns the changed lines of a worktree whose agent was last active then, as far as they are known.
     pub(super) fn of(&self, worktree: &Path, active: Timestamp) -> Option<(u32, u32)> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(answer) = known.get_mut(worktree) else {

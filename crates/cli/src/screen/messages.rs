@@ -1,4 +1,4 @@
-//! What the person and agents have written to each other.
+//! Gathers the messages between the person and agents for the screen.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -17,10 +17,10 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::Opened;
 
-/// How many of each direction are shown.
+/// Most messages of each direction that are shown.
 const MOST: usize = 200;
 
-/// What the person has sent and received, oldest first.
+/// Lists the messages that the person has sent and received, oldest first.
 pub(super) fn read(opened: &mut Opened) -> Result<Vec<Message>, CommandError> {
     let app = &mut opened.app;
     let unread = app.inbox(&InboxRequest { mailbox: Actor::Person, from: None, peek: true })?;
@@ -35,7 +35,7 @@ pub(super) fn read(opened: &mut Opened) -> Result<Vec<Message>, CommandError> {
     Ok(found.into_values().collect())
 }
 
-/// A message as the screen shows it.
+/// Converts a message for the screen.
 pub(super) fn message(sent: &SentMessage, is_unread: bool, here: &ProjectId) -> Message {
     let SentMessage { message, receipts } = sent;
     let is_mine = message.sent.from.who == Actor::Person;
@@ -66,12 +66,12 @@ pub(super) fn message(sent: &SentMessage, is_unread: bool, here: &ProjectId) -> 
     }
 }
 
-/// As `reply` takes it.
+/// Returns the name of a message as `consort reply` takes it.
 pub(super) fn called(message: &consort_core::messages::Message, here: &ProjectId) -> String {
     message.called(Some(here)).trim_start_matches('#').to_owned()
 }
 
-/// Marks what an agent has written to the person as read: it is on the screen.
+/// Marks the messages of an agent to the person as read: they are on the screen.
 pub(super) fn mark_read(app: &mut App, from: &str) -> CommandResult {
     let request = InboxRequest { mailbox: Actor::Person, from: None, peek: true };
     let letters = app.inbox(&request)?;

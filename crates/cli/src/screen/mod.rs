@@ -1,4 +1,4 @@
-//! The screen: gathers what it shows from the rooms, and carries out what is done in it.
+//! Shows the screen: gathers its data from the rooms, and carries out the actions done in it.
 
 mod agents;
 mod board;
@@ -38,18 +38,18 @@ use door::CommandDoor;
 use gather::Gathering;
 use wake::wake_pipe;
 
-/// A start that took longer says what was slow.
+/// Duration of a start beyond which its slowest phase is shown.
 const SLOW: Duration = Duration::from_millis(300);
 
-/// How often the work of different worktrees is compared.
+/// Interval at which the work of different worktrees is compared.
 const COMPARE: Duration = Duration::from_secs(60);
 
-/// How the screen is shown.
+/// The way in which the screen is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct How {
-    /// Begins with every project.
+    /// Whether it begins with every project.
     pub(crate) everywhere: bool,
-    /// As lines, for a screen reader.
+    /// Whether it is shown as lines, for a screen reader.
     pub(crate) is_plain: bool,
 }
 
@@ -64,19 +64,19 @@ impl Phases {
         Self { since: Instant::now(), took: Vec::new() }
     }
 
-    /// That a phase has ended now.
+    /// Notes that a phase has ended now.
     pub(crate) fn ended(&mut self, what: &'static str) {
         let before: Duration = self.took.iter().map(|(_, took)| *took).sum();
         self.took.push((what, self.since.elapsed().saturating_sub(before)));
     }
 
-    /// Leaves out the time since the last phase: the person was asked something.
+    /// Leaves out the time since the last phase, in which the person was asked something.
     pub(crate) fn skip(&mut self) {
         let counted: Duration = self.took.iter().map(|(_, took)| *took).sum();
         self.since += self.since.elapsed().saturating_sub(counted);
     }
 
-    /// What was slow, if the whole was.
+    /// Names the slowest phase, if the whole start was slow.
     fn told(&self) -> Option<String> {
         let whole: Duration = self.took.iter().map(|(_, took)| *took).sum();
         let (what, took) = self.took.iter().max_by_key(|(_, took)| *took)?;
@@ -86,7 +86,7 @@ impl Phases {
     }
 }
 
-/// Shows the screen until it is left. `hint` says what to do where nobody is here.
+/// Shows the screen until the person leaves it. `hint` says what to do if no agent is here.
 pub(crate) fn show(
     world: &World,
     opened: &Opened,
@@ -99,7 +99,7 @@ pub(crate) fn show(
         CommandError::user(format!("the screen cannot be shown: {error}"), "`consort who` lists agents")
     };
     let (wakes, wake) = wake_pipe(send).map_err(failed)?;
-    // What is said from here on would lie over the screen.
+    // Notes printed from here on would lie over the screen.
     output::hush(!how.is_plain);
     knowledge::watch::in_background(world);
     let _watching = panes::background::watch(world);
@@ -119,14 +119,14 @@ pub(crate) fn show(
     let shown = consort_tui::terminal::run(&mut model, &mut door, &events, wake, &is_ended);
     output::hush(false);
     match shown {
-        // The terminal was closed: there is nobody left to tell.
+        // The terminal was closed: nobody is left to read an error.
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(()),
         shown => shown.map_err(failed),
     }
 }
 
-/// Compares the work of different worktrees for as long as the screen is open, and tells the
-/// agents that will conflict. It starts many processes, so nothing waits for it.
+/// Compares the work of different worktrees for as long as the screen is open, and notifies agents whose work
+/// will conflict. The comparison starts many processes, so nothing waits for it.
 fn compare_in_background(world: &World, everywhere: bool) {
     let (overrides, cwd) = (world.overrides.clone(), world.cwd.clone());
     let compare = move || {
@@ -163,12 +163,12 @@ fn model(opened: &Opened, how: How, hint: &str) -> Model {
     model
 }
 
-/// Whether the terminal can do no more than print.
+/// Tells whether the terminal can do no more than print.
 pub(crate) fn is_dumb() -> bool {
     env::get("TERM").is_none_or(|term| term == "dumb")
 }
 
-/// By `NO_COLOR`, and by what the terminal says of its background.
+/// Finds whether to use colours, by `NO_COLOR`, and whether the background is light, by `COLORFGBG`.
 fn senses() -> Senses {
     let background = env::get("COLORFGBG").and_then(|both| both.rsplit(';').next()?.parse::<u8>().ok());
     Senses {
@@ -177,8 +177,8 @@ fn senses() -> Senses {
     }
 }
 
-/// Raised by the signals that end a program: the terminal is given back first. Ctrl-C is a key
-/// here, and that of a command that has the terminal is not ours.
+/// Returns a flag that the signals that end a program raise, so that the terminal is restored first. Ctrl-C
+/// is a key here, and the Ctrl-C of a command that has the terminal is not ours.
 fn end_flag() -> Arc<AtomicBool> {
     let (flag, not_ours) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
@@ -197,5 +197,5 @@ fn end_flag() -> Arc<AtomicBool> {
     flag
 }
 
-/// How long the screen has to end by itself once its terminal is gone.
+/// Time that the screen has to end by itself once its terminal is gone.
 const GRACE: Duration = Duration::from_secs(3);

@@ -1,5 +1,4 @@
-//! The screen as lines, for screen readers: it prints what has changed, and takes answers and
-//! commands.
+//! Shows the screen as lines, for screen readers: it prints changes, and takes answers and commands.
 
 use std::io::BufRead as _;
 use std::sync::mpsc::Receiver;
@@ -16,7 +15,7 @@ use super::door::CommandDoor;
 use crate::error::CommandResult;
 use crate::world::World;
 
-/// How long lines are gathered before they are printed: a reader is interrupted by each.
+/// Time for which lines are gathered before they are printed: each of them interrupts a reader.
 const TOGETHER: Duration = Duration::from_millis(200);
 
 pub(super) fn run(
@@ -56,7 +55,7 @@ pub(super) fn run(
     }
 }
 
-/// The lines that are typed.
+/// Reads typed lines in a thread.
 fn typed_lines() -> Receiver<String> {
     let (send, typed) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! What needs the person: questions, failures, limits, mail, contests, collisions, results.
+//! Gathers the queue of the screen, everything that needs the person: questions, failures, limits, mail,
+//! contests, collisions, results.
 
 use consort_core::App;
 use consort_core::Timestamp;
@@ -23,10 +24,10 @@ use crate::panes::inbox::Waits;
 use crate::time;
 use crate::world::World;
 
-/// How much of a question is kept.
+/// Most bytes of a question that are kept.
 const LONGEST: usize = 8_000;
 
-/// All of it. Where a watcher is at work, only panes are looked at that it says something of.
+/// Reads the whole queue. If a watcher is at work, only the panes are looked at whose glance calls for it.
 pub(super) fn read(
     world: &World,
     app: &mut App,
@@ -58,7 +59,7 @@ pub(super) fn read(
     Ok(items)
 }
 
-/// Whether a pane may wait for somebody, by what the watcher last said of it.
+/// Tells whether a pane may wait for the person, by the watcher's last glance.
 fn needs_a_look(glances: Option<&Glances>, subject: &PaneSubject) -> bool {
     let Some(glances) = glances else { return true };
     let Some(glance) = glances.panes.iter().find(|glance| glance.address == subject.address) else {

@@ -1,4 +1,4 @@
-//! Runs, as the screen shows them: how far each is, by what it has told.
+//! Gathers the runs for the screen, with the progress of each by its log.
 
 use std::collections::HashMap;
 
@@ -20,18 +20,19 @@ use crate::runs::follow::Reader;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How many are listed.
+/// Most runs that are listed.
 const MOST: usize = 30;
 
-/// For how long a result is offered for review.
+/// Time for which a result is offered for review.
 const REVIEW: i64 = Timestamp::HOUR;
 
-/// What is known of the runs of a project.
+/// The known state of the runs of a project.
 #[derive(Default)]
 pub(super) struct Runs {
     runs: Vec<Run>,
     to_review: Vec<i64>,
-    /// What those have told that have not ended; read on from where one was.
+    /// The progress of each open run: a reader of its log, which goes on from where it was, the state so far,
+    /// and the time of the last line.
     told: HashMap<ChangeId, (Reader, Progress, Option<Timestamp>)>,
     records: Vec<RunRecord>,
 }
@@ -41,18 +42,18 @@ impl Runs {
         self.runs.iter().any(|run| !run.has_ended)
     }
 
-    /// What an agent's runs have cost, where that is known.
+    /// Returns the cost of an agent's runs, as far as it is known.
     pub(super) fn cost_of(&self, name: &str) -> Option<u64> {
         let costs = self.runs.iter().filter(|run| run.name == name).filter_map(|run| run.cost);
         costs.reduce(|one, other| one + other)
     }
 
-    /// Those that the person asked for and that have ended lately.
+    /// Returns the runs that the person asked for and that have ended lately.
     pub(super) fn to_review(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().filter(|run| self.to_review.contains(&run.number))
     }
 
-    /// The run of that agent.
+    /// Returns the latest run of that agent.
     pub(super) fn record_of(&self, name: &str) -> Option<&RunRecord> {
         self.records.iter().find(|run| run.spec.name.as_str() == name)
     }
@@ -119,7 +120,7 @@ impl Runs {
     }
 }
 
-/// What a run has told so far, and its result.
+/// Formats the log of a run so far, and its result.
 pub(super) fn lines(world: &World, run: &RunRecord) -> Vec<String> {
     let dir = RunDir::of(&world.paths, run.id);
     let mut lines = vec![render::runs::summary(run), format!("  {}", redacted(&run.spec.title))];

@@ -1,5 +1,5 @@
-//! A tmux session of the screen's own: it goes on when the terminal is closed, and `up` comes
-//! back to it.
+//! Runs the screen in a tmux session of its own: it goes on when the terminal is closed, and `up` comes back
+//! to it.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -12,10 +12,10 @@ use consort_host::env;
 use crate::connect;
 use crate::error::CommandError;
 
-/// What it is called, in the server that agents are opened in.
+/// The name of the session, in the tmux server that agents are opened in.
 const NAME: &str = "screen";
 
-/// Variables that the screen needs of the terminal it was asked for in.
+/// Variables that the screen takes over from the terminal it was asked for in.
 const KEPT: &[&str] = &[
     "CONSORT_HOME",
     "HOME",
@@ -29,7 +29,7 @@ const KEPT: &[&str] = &[
     "XDG_DATA_HOME",
 ];
 
-/// Whether a session of its own is of use: there is tmux, and nothing like it around us.
+/// Tells whether a session of its own is of use: tmux is installed, and no such program is around us.
 pub(crate) fn is_possible() -> bool {
     let is_inside = ["TMUX", "STY", "ZELLIJ"].iter().any(|name| env::get(name).is_some());
     !is_inside && connect::find_program("tmux").is_some()
@@ -41,7 +41,7 @@ fn tmux() -> Command {
     tmux
 }
 
-/// Whether a screen runs in it.
+/// Tells whether a screen runs in the session.
 pub(crate) fn is_running() -> bool {
     let mut has = tmux();
     has.args(["has-session", "-t", &format!("={NAME}")]);
@@ -49,7 +49,7 @@ pub(crate) fn is_running() -> bool {
     has.status().is_ok_and(|status| status.success())
 }
 
-/// Shows the session here, and begins it if there is none; this process becomes its client.
+/// Shows the session in this terminal, and begins it if there is none; this process becomes its tmux client.
 pub(crate) fn enter(cwd: &Path, arguments: &[&str]) -> CommandError {
     let server = Tmux::own_server();
     if let Some(dir) = server.parent() {
@@ -73,7 +73,7 @@ pub(crate) fn enter(cwd: &Path, arguments: &[&str]) -> CommandError {
     CommandError::user(format!("cannot start tmux: {error}"), "`consort` alone shows the screen here")
 }
 
-/// Ends it; whether it was there.
+/// Ends the session, and tells whether it was there.
 pub(crate) fn end() -> bool {
     let mut end = tmux();
     end.args(["kill-session", "-t", &format!("={NAME}")]);

@@ -1,5 +1,5 @@
 // The suite sends no token, and asks for tools and resources of a server made
-// for it: this adds the one, and asks for ours in the place of those.
+// for it: this proxy adds the token, and asks for our tools and resources instead.
 import { createServer, request } from "node:http"
 
 const [port, token] = process.argv.slice(2)
@@ -17,7 +17,7 @@ createServer(async (incoming, outgoing) => {
   for await (const part of incoming) body += part
   body = ours(body)
   const headers = { ...incoming.headers, authorization: `Bearer ${token}` }
-  // The later protocol says in a header, too, what is asked for.
+  // The later protocol names the tool or resource in a header, too.
   if (headers["mcp-name"]) headers["mcp-name"] = ours(headers["mcp-name"])
   if (body) headers["content-length"] = Buffer.byteLength(body)
   const { method, url: path } = incoming

@@ -1,4 +1,4 @@
-//! What is known of files, when they change.
+//! Tests of knowledge about files that change.
 
 use std::fs;
 
@@ -10,8 +10,8 @@ use super::bare;
 use super::some;
 use super::world;
 
-/// What is known of a file says so when the file has changed, and so does what
-/// leans on it, until somebody looks again.
+/// Knowledge about a file is stale when the file has changed, and so is knowledge that
+/// depends on it, until somebody looks again.
 #[test]
 fn what_is_known_of_a_file_that_changes_is_stale() {
     let world = world();
@@ -25,7 +25,7 @@ fn what_is_known_of_a_file_that_changes_is_stale() {
         let tool = json!({ "tool_name": "Write", "tool_input": { "file_path": path }, "tool_response": {} });
         world.told("s2", "PostToolUse", &tool);
     };
-    // Written, and as it was: nothing has changed.
+    // A write of the same content changes nothing.
     edit("one");
     assert_eq!(ask(&world, "(get-stale)"), "()");
     edit("two");
@@ -53,7 +53,7 @@ fn what_is_known_of_a_file_that_changes_is_stale() {
     assert_eq!(stale, "()", "{stale}");
     edit("four");
     assert!(bare(&world, "(map :name (get-stale))").contains("model"));
-    // What it was when it was looked at is as good as it was.
+    // With the content that it had when it was confirmed, the file is not stale.
     edit("three");
     assert_eq!(ask(&world, "(get-stale)"), "()");
     assert_eq!(world.run("journal verify").code, 0);
@@ -74,7 +74,7 @@ fn changes_that_no_agent_made_are_noticed_too() {
     fs::write(&path, "another").unwrap();
     let noticed = "src/model.rs has changed: what is known of it is stale.";
     assert_eq!(lines.next().unwrap().unwrap(), noticed);
-    // However it changes: as editors save it, and with all that is around it.
+    // Changes are noticed however they are made: as editors save, and with whole directories.
     let mut again = |change: &dyn Fn()| {
         act(&world, Some("s1"), &json!([["confirm", { "path": "src/model.rs" }]]));
         change();
@@ -98,7 +98,7 @@ fn changes_that_no_agent_made_are_noticed_too() {
     watcher.kill().unwrap();
     watcher.wait().unwrap();
     assert!(bare(&world, "(map :name (get-stale))").contains("contagious-materialization"));
-    // What was known before anyone watched is found as well.
+    // A change while nobody watched is found as well.
     act(&world, Some("s1"), &json!([["confirm", { "path": "src/model.rs" }]]));
     fs::remove_file(&path).unwrap();
     assert!(world.run("know watch --once").stdout.contains("src/model.rs has changed"));
@@ -117,7 +117,7 @@ fn results_are_kept_by_content() {
     assert_eq!(world.run("know cache clear").code, 0);
 }
 
-/// However a path is written, it is one file, and its content is known.
+/// A file has one record, however its path is written.
 #[test]
 fn a_file_has_one_name_however_its_path_is_written() {
     let world = world();
@@ -134,7 +134,7 @@ fn a_file_has_one_name_however_its_path_is_written() {
         let ran = record(path);
         assert!(ran.stdout.contains("file src/model.rs"), "{path}: {ran}");
     }
-    // From a subdirectory, as it is seen there.
+    // In a subdirectory, a path starts from there.
     let mut command = world.consort(["know", "add", "file", "model.rs", "The model"]);
     let ran = world.ran(command.current_dir(&src));
     assert!(ran.stdout.contains("updated file src/model.rs"), "{ran}");
@@ -161,7 +161,7 @@ fn a_file_has_one_name_however_its_path_is_written() {
             "{path}: {ran}"
         );
     }
-    // Where something is, and what it is tied to.
+    // Paths in locations and links are normalised too.
     let place = format!("{absolute}:12");
     act(
         &world,
@@ -176,13 +176,13 @@ fn a_file_has_one_name_however_its_path_is_written() {
     let elsewhere = json!([["record-principle", { "name": "p", "locations": ["/etc/passwd:1"] }]]);
     let ran = act(&world, None, &elsewhere);
     assert!(ran.stderr.contains("`locations`: `/etc/passwd` is outside the project, which is "), "{ran}");
-    // What is no file may look like one.
+    // A text that looks like a path but names no file, such as a route, is accepted.
     let route = json!([["record-principle", { "name": "p", "locations": ["/api/users"] }]]);
     assert_eq!(act(&world, None, &route).code, 0);
     assert_eq!(bare(&world, "(map :to (get-relationships-from \"p\"))"), "(src/model.rs)");
 }
 
-/// What fits nowhere else is a note, and needs no name.
+/// A note can hold anything, and needs no name.
 #[test]
 fn notes_are_free() {
     let world = world();
@@ -201,7 +201,7 @@ fn notes_are_free() {
     assert_eq!(bare(&world, "(get-note \"deploys\")"), "nil");
 }
 
-/// Anyone may change a file, by any means: what is shown of it is compared with it.
+/// Knowledge that is shown is compared with the file, because anyone may change it by any means.
 #[test]
 fn what_is_shown_is_compared_with_the_file_as_it_is() {
     let world = world();
@@ -213,7 +213,7 @@ fn what_is_shown_is_compared_with_the_file_as_it_is() {
     assert!(told.contains("- principle contagious-materialization, by "), "{told}");
     let is_stale = || bare(&world, "(map :name (get-stale))");
     assert_eq!(is_stale(), "()");
-    // An editor, a formatter, git: nobody of whom a hook tells.
+    // Changed by something that no hook reports: an editor, a formatter, git.
     fs::write(&path, "two").unwrap();
     assert_eq!(
         is_stale(),
@@ -221,7 +221,7 @@ fn what_is_shown_is_compared_with_the_file_as_it_is() {
     );
     assert!(ask(&world, "(get-file-understanding \"src/model.rs\")").contains(":stale true"));
     assert!(bare(&world, "(map :name (filter :stale (search-knowledge \"syncs\")))").contains("contagious"));
-    // A session that was told so hears of it once.
+    // A session that was told the old knowledge is told of the change, once.
     let prompt = || world.told("s9", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
     let told = prompt();
     assert!(
@@ -229,7 +229,7 @@ fn what_is_shown_is_compared_with_the_file_as_it_is() {
         "{told}"
     );
     assert!(!prompt().contains("may no longer hold"));
-    // And back.
+    // The file gets its old content back.
     fs::write(&path, "one").unwrap();
     assert_eq!(is_stale(), "()");
     let told = world.told("s10", "SessionStart", &json!({ "source": "startup" })).unwrap();
@@ -239,7 +239,7 @@ fn what_is_shown_is_compared_with_the_file_as_it_is() {
     assert_eq!(world.run("journal verify").code, 0);
 }
 
-/// Also what a session has asked for itself.
+/// This holds also for knowledge that a session has asked for itself.
 #[test]
 fn what_a_session_was_shown_and_became_stale_is_told_with_its_next_prompt() {
     let world = world();
@@ -257,7 +257,7 @@ fn what_a_session_was_shown_and_became_stale_is_told_with_its_next_prompt() {
     assert!(!other.contains("file src/model.rs may no longer hold"), "{other}");
 }
 
-/// Nobody watches, nobody asks, and no tool of an agent has changed the file.
+/// The change is told although nobody watches or asks, and no agent's tool has made it.
 #[test]
 fn what_nobody_saw_change_is_told_with_the_next_prompt() {
     let world = world();

@@ -1,4 +1,4 @@
-//! What is known as files that people and other programs read and write.
+//! Tests of knowledge in the forms that people and other programs read and write.
 
 use std::fs;
 use std::process::Command;
@@ -13,13 +13,13 @@ use super::bare;
 use super::some;
 use super::world;
 
-/// An import is one whole, says what it ties to nothing, and keeps who said so and when.
+/// An import is recorded as a whole, names links without an end, and keeps authors and times.
 #[test]
 fn an_import_is_all_or_nothing_and_keeps_authors() {
     let (one, other) = (world(), world());
     act(&one, Some("s1"), &some());
     let exported = one.run("know export").stdout;
-    // As many as a batch could not have, and one that nobody can understand.
+    // More records than a batch may have, and one with a wrong value.
     let mut lines: Vec<String> = exported.lines().map(str::to_owned).collect();
     for number in 0..120 {
         let fields = json!({ "name": format!("p{number}"), "description": "one of many" });
@@ -54,7 +54,7 @@ fn an_import_is_all_or_nothing_and_keeps_authors() {
     assert_eq!(other.run("journal verify").code, 0);
 }
 
-/// Pages that a person reviews and edits come back as what was changed in them.
+/// The changes that a person makes in exported pages can be imported.
 #[test]
 fn markdown_goes_out_and_comes_back() {
     let world = world();
@@ -91,7 +91,7 @@ fn markdown_goes_out_and_comes_back() {
     assert_eq!(back().code, 1);
 }
 
-/// What a file of instructions says is offered, not believed.
+/// The lines of a file of instructions are offered as candidates, not recorded.
 #[test]
 fn instructions_are_candidates() {
     let world = world();
@@ -116,7 +116,7 @@ fn instructions_are_candidates() {
     );
 }
 
-/// A secret is neither recorded nor sent, and nobody repeats it.
+/// A secret is neither recorded nor sent, and not printed in errors.
 #[test]
 fn secrets_are_refused() {
     let world = world();
@@ -135,7 +135,7 @@ fn secrets_are_refused() {
     assert_eq!(world.run_as(None, &["send", "Raven", &text, "--even-so"]).code, 0);
 }
 
-/// Evidence moves how sure one is, by a rule that the manual gives.
+/// Evidence changes the confidence, by a rule that the manual gives.
 #[test]
 fn evidence_moves_confidence() {
     let world = world();
@@ -152,8 +152,8 @@ fn evidence_moves_confidence() {
     assert_eq!(add(json!({ "evidence": "seen in tests" })), "0.54", "it was said before");
 }
 
-/// What was looked at again holds; the next session that touches its file is asked to look,
-/// and nobody else.
+/// The next session that touches a file is asked to look again at stale knowledge about it, and no
+/// other session; it can then confirm the knowledge.
 #[test]
 fn what_is_stale_is_renewed_by_the_next_who_touches_it() {
     let world = world();
@@ -217,7 +217,7 @@ fn a_session_that_touches_it_in_another_worktree_or_clone_is_asked_too() {
     }
 }
 
-/// One rule says what comes first in a search, in what a session is told, and in queries.
+/// One rule decides the order in a search, in the text of a session's start, and in queries.
 #[test]
 fn what_counts_for_more_comes_first() {
     let world = world();
@@ -242,7 +242,7 @@ fn what_counts_for_more_comes_first() {
     let start = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap_or_default();
     assert_eq!(found(&start), order, "{start}");
     assert_eq!(bare(&world, "(@ (get-principle \"sure\") :weight)"), "0.9");
-    // What leans on a file that has changed counts a quarter.
+    // Knowledge that depends on a changed file has a quarter of its weight.
     world.run_as(None, &["know", "add", "file", "README.md", "What it is"]);
     act(
         &world,
@@ -254,7 +254,7 @@ fn what_counts_for_more_comes_first() {
     assert_eq!(bare(&world, "(@ (get-principle \"sure\") :confidence)"), "0.9");
 }
 
-/// What several had to read is worth a word, and so is what was decided in messages.
+/// A file that several sessions had to read is suggested, and so is a decision in messages.
 #[test]
 fn what_was_found_out_is_suggested() {
     let world = world();
@@ -279,7 +279,7 @@ fn what_was_found_out_is_suggested() {
     assert_eq!(world.run("know suggest").stdout.lines().count(), 1, "it was recorded");
 }
 
-/// Commands are kept only where somebody wants that, and never a secret in them.
+/// Commands are kept only if the setting allows it, and never one with a secret in it.
 #[test]
 fn commands_that_failed_and_then_worked_are_suggested_where_they_are_kept() {
     let world = world();
@@ -305,7 +305,7 @@ fn commands_that_failed_and_then_worked_are_suggested_where_they_are_kept() {
     assert_eq!(world.run("know suggest").stdout, "Nothing stands out.\n");
 }
 
-/// Projects are alike by the words in which they say what they know.
+/// Projects are similar if their knowledge has the same words.
 #[test]
 fn similar_projects_are_found_without_a_question() {
     let world = world();

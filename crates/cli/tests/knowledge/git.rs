@@ -1,4 +1,4 @@
-//! Git carries what is known, whichever door it is recorded and read through.
+//! Tests that git carries knowledge, whichever door it is recorded and read through.
 
 use std::fs;
 use std::io::BufRead as _;
@@ -13,7 +13,7 @@ use serde_json::json;
 use super::ask;
 use super::bare;
 
-/// Two clones of one repository, on machines that share nothing else.
+/// Makes two clones of one repository, on machines that share nothing else.
 fn clones() -> (Sealed, Sealed) {
     let clones = (clone(), clone());
     let origin = clones.0.path().join("origin.git");
@@ -38,7 +38,7 @@ fn clone() -> Sealed {
     Sealed::new(env!("CARGO_BIN_EXE_consort"))
 }
 
-/// Git, which finds the merge driver as `consort`.
+/// Runs git, which finds the merge driver as `consort`.
 fn git(world: &Sealed, arguments: &[&str]) {
     let bin = world.program().parent().unwrap().display().to_string();
     let mut git = world.command("git");
@@ -66,7 +66,7 @@ fn prompt(world: &Sealed, session: &str) -> String {
     world.told(session, "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default()
 }
 
-/// What a session's MCP server answers; it has ended when that is told.
+/// Calls a tool of a session's MCP server, ends the server, and returns the answer.
 fn call(world: &Sealed, session: &str, tool: &str, arguments: &Value) -> String {
     let mut command = world.consort(["mcp"]);
     command.env("CONSORT_SESSION", session);
@@ -107,7 +107,7 @@ fn file(world: &Sealed) -> std::path::PathBuf {
     world.project().join(".consort/knowledge.yjs")
 }
 
-/// Nobody types a command: sessions start, and their agents call MCP tools.
+/// Sessions start and their agents call MCP tools, and no command is typed.
 #[test]
 fn agents_that_only_use_hooks_and_mcp_share_what_they_learn() {
     let (one, other) = clones();
@@ -122,13 +122,13 @@ fn agents_that_only_use_hooks_and_mcp_share_what_they_learn() {
     record(&other, "s3", "from-other");
     push(&other);
     pull(&one);
-    // A query takes it in as well as a session that starts.
+    // A query takes in the file from git, as a starting session does.
     let told = call(&one, "s1", "query", &json!({ "expr": "(map :name (get-principles))" }));
     assert!(told.contains("from-one") && told.contains("from-other"), "{told}");
     let told = start(&one, "s4");
     assert!(told.contains("- principle from-other, by "), "{told}");
 
-    // Both record, git merges, and neither loses anything.
+    // Both clones record something, git merges, and neither loses anything.
     record(&one, "s1", "again-one");
     record(&other, "s3", "again-other");
     push(&one);
@@ -139,7 +139,7 @@ fn agents_that_only_use_hooks_and_mcp_share_what_they_learn() {
     assert!(told.contains("again-one") && told.contains("again-other"), "{told}");
 }
 
-/// What follows what is written is written too, whichever way it is made.
+/// The file, which is extended with every save, is the same as if it were written at once.
 #[test]
 fn what_is_saved_piece_by_piece_is_the_whole_document() {
     let (one, other) = clones();
@@ -153,7 +153,7 @@ fn what_is_saved_piece_by_piece_is_the_whole_document() {
         one.run_as(None, &["know", "add", "principle", name, "first words", "tags=x"]);
     }
     is_whole();
-    // What replaces something, takes it away, and comes after it.
+    // Edits that replace a value, add a record and remove a tag.
     one.run_as(None, &["know", "add", "principle", "a", "second words"]);
     one.run_as(None, &["know", "add", "principle", "d", "first words"]);
     let removed = json!([["record-principle", { "name": "b", "tags": ["y"], "remove": { "tags": ["x"] } }]]);
@@ -172,7 +172,7 @@ fn what_is_saved_piece_by_piece_is_the_whole_document() {
     assert!(before == fs::read(file(&other)).unwrap());
 }
 
-/// A session that starts waits for no long file; it is told once somebody has read it.
+/// A starting session does not wait for a long file to be read; it is told once somebody has read it.
 #[test]
 fn a_long_file_is_told_with_the_next_prompt() {
     let (one, other) = clones();
@@ -195,7 +195,7 @@ fn a_long_file_is_told_with_the_next_prompt() {
     assert!(start(&other, "s3").contains("- principle long-"));
 }
 
-/// A server that goes on writes the file a moment after what was recorded.
+/// A running server writes the file a moment after the record, not only when it ends.
 #[test]
 fn a_server_does_not_wait_for_its_end() {
     let (one, _other) = clones();
@@ -225,13 +225,13 @@ fn appears(path: &Path) {
     }
 }
 
-/// What others say counts within the bounds of what is said here, and says which way
-/// it came.
+/// Values from another clone must pass the checks for values recorded here, and are marked with the
+/// way they came.
 #[test]
 fn foreign_values_are_checked_and_marked() {
     let (one, other) = clones();
     one.run_as(None, &["know", "add", "principle", "theirs", "some words", "confidence=0.5"]);
-    // Somebody who writes the file with another program.
+    // Somebody writes the file with another program.
     let mut forged = consort_knowledge::document::Document::load(&fs::read(file(&one)).unwrap()).unwrap();
     let (id, entity) = forged.entities().into_iter().next().unwrap();
     let said = entity.registers["name"].at;
@@ -263,7 +263,7 @@ fn foreign_values_are_checked_and_marked() {
     assert_eq!(other.run("journal verify").code, 0);
 }
 
-/// One renames, the other ties something to the old name: they still belong together.
+/// If one clone renames a record and the other links something to the old name, the link survives.
 #[test]
 fn concurrent_renames_keep_their_links() {
     let (one, other) = clones();
@@ -290,7 +290,7 @@ fn concurrent_renames_keep_their_links() {
         assert_eq!(super::bare(world, "(map :from (get-relationships-to \"b\"))"), "(renamed)");
         assert_eq!(super::bare(world, "(map :to (get-relationships-from \"renamed\"))"), "(b)");
         assert_eq!(ask(world, "(get-relationships-from \"a\")"), "()");
-        // And so it stays.
+        // The link survives further renames.
         act(world, json!(["rename", { "name": "renamed", "to": "again" }]));
         assert_eq!(super::bare(world, "(map :from (get-relationships))"), "(again)");
         act(world, json!(["rename", { "name": "again", "to": "renamed" }]));
@@ -298,7 +298,7 @@ fn concurrent_renames_keep_their_links() {
     }
 }
 
-/// Without the merge driver git keeps one side: who saves has both, and is told how.
+/// Without the merge driver git keeps one side; the next save has both, and tells how to install it.
 #[test]
 fn a_clone_without_the_merge_driver_loses_no_side() {
     let (one, other) = clones();
@@ -329,8 +329,8 @@ fn a_clone_without_the_merge_driver_loses_no_side() {
     assert_eq!(super::bare(&fresh, "(names \"principles\")"), "(base ones others)");
 }
 
-/// What must not be known is nowhere afterwards: not in the journal, not in git's file, not
-/// at those who had it from there.
+/// Forgotten knowledge is nowhere afterwards: not in the journal, not in the file for git, not
+/// in other clones that had it.
 #[test]
 fn what_is_forgotten_is_gone_everywhere() {
     let (one, other) = clones();
@@ -352,7 +352,7 @@ fn what_is_forgotten_is_gone_everywhere() {
     assert_eq!(refused.code, 1, "{refused}");
     let forgot = one.run_as(None, &["know", "forget", "slip"]);
     assert_eq!(forgot.code, 0, "{forgot}");
-    // Of what has no lists, nothing is removed.
+    // A record without lists can be forgotten too.
     one.run_as(None, &["know", "add", "note", "plain", "more hunter2 words"]);
     assert_eq!(one.run_as(None, &["know", "forget", "plain"]).code, 0);
     assert!(!contains(&fs::read(file(&one)).unwrap()), "the file for git, as it is written by itself");
@@ -370,7 +370,7 @@ fn what_is_forgotten_is_gone_everywhere() {
             assert!(!contains(&bytes), "{name}");
         }
     }
-    // Both go on, and still understand each other.
+    // Both clones go on and still exchange knowledge.
     other.run_as(None, &["know", "add", "principle", "slip", "clean words"]);
     push(&other);
     pull(&one);
@@ -388,7 +388,7 @@ fn contains(bytes: &[u8]) -> bool {
         || bytes.windows(14).any(|piece| piece == hex.as_bytes())
 }
 
-/// A file has all there is; the journal takes what is new in it.
+/// The file has all knowledge; the journal records only what is new in it.
 #[test]
 fn what_is_known_already_is_not_recorded_again() {
     let (one, other) = clones();

@@ -1,4 +1,4 @@
-//! Every `know` command has `--json`, in one envelope.
+//! Tests that every `know` command has `--json`, in one envelope.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Questions as models ask them: the examples, what was copied, and what was misspelled.
+//! Tests of queries as models write them: the examples, copies of them, and misspelled ones.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use super::act;
 use super::ask;
 use super::world;
 
-/// As the first description of it has them, on a project of which nothing is known.
+/// Returns the batch of the first description, for a project without knowledge.
 fn batch() -> Value {
     json!({
         "projectId": "shop",
@@ -82,7 +82,7 @@ fn every_example_is_answered_and_the_page_has_them() {
         seen += 1;
     }
     assert!(seen > 20);
-    // Several at once, and as several arguments.
+    // Several expressions in one argument, and in several arguments.
     let all = world.run_as(None, &["know", "query", &examples]);
     assert!(all.code == 0 && all.stdout.ends_with("(\"contagious-materialization\")\n"), "{all}");
     let two = world.run_as(None, &["know", "query", "(define x 1)", "(+ x 1)"]);
@@ -114,7 +114,7 @@ fn what_is_copied_from_an_answer_finds_it_again() {
     }
     let bare = world.run_as(None, &["know", "query", "(get-principle contagious-materialization)"]);
     assert!(bare.stdout.contains(r#":hint "a text stands in quotes"#), "{bare}");
-    // Hashes are for who asks for them.
+    // Hashes are shown only if asked for.
     assert!(!ask(&world, "(get-files)").contains("hash"));
     assert_ne!(ask(&world, "(map :hash (get-files))"), "(nil)");
 }
@@ -161,7 +161,7 @@ fn things_are_found_before_the_links_between_them_each_on_its_line() {
     assert!(lines[0].starts_with("((principle \"contagious-materialization\""), "{found}");
     assert!(lines[1].starts_with(" (relationship "), "{found}");
     for (words, first) in [
-        // All words, the beginning of one, any of them.
+        // Searches by all words, by the beginning of a word, by any of the words.
         ("spreads syncing", "contagious-materialization"),
         ("contag", "contagious-materialization"),
         ("how do we track with stage3 in the browser", "use-stage3-decorators"),
@@ -171,7 +171,7 @@ fn things_are_found_before_the_links_between_them_each_on_its_line() {
     }
 }
 
-/// What a batch says later is more recent, whatever its kind and its name.
+/// A later record of a batch is more recent, whatever its kind and its name.
 #[test]
 fn the_most_recent_comes_first_within_a_batch_too() {
     let world = world();
@@ -189,7 +189,7 @@ fn the_most_recent_comes_first_within_a_batch_too() {
     assert_eq!(ask(&world, "(recent 0)"), "()");
 }
 
-/// A pair is a list of two whose `cdr` is its second, as association lists want it.
+/// The `cdr` of a pair is its second element, as association lists need it.
 #[test]
 fn pairs_are_taken_apart_as_they_were_made() {
     let world = world();
@@ -209,7 +209,7 @@ fn pairs_are_taken_apart_as_they_were_made() {
     assert!(ask(&world, "'(1 . 2 3)").contains("a dot stands only in a pair"));
 }
 
-/// Files are related both ways, and a name that is nobody's is told from one without links.
+/// Files are related both ways, and an unknown name is told apart from one without links.
 #[test]
 fn files_are_related_both_ways() {
     let world = world();
@@ -234,7 +234,7 @@ fn files_are_related_both_ways() {
     assert_eq!(ask(&world, &format!("(@ {first} :summary)")), "\"s\"");
 }
 
-/// What is asked for by half its path, or as another kind than it is, says so.
+/// A query for half of a path, or for the wrong kind, gets a hint.
 #[test]
 fn a_near_miss_is_told() {
     let world = world();

@@ -1,4 +1,4 @@
-//! What is known elsewhere: through git, and in forms that others read.
+//! Tests of knowledge from elsewhere: through git, and in forms that others read.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use super::bare;
 use super::some;
 use super::world;
 
-/// Two replicas meet through a file, whatever each has said.
+/// Two replicas are merged through a file, whatever each has recorded.
 #[test]
 fn two_replicas_merge_through_git() {
     let (one, other) = (world(), world());
@@ -30,12 +30,12 @@ fn two_replicas_merge_through_git() {
     }
     let theirs = fs::read(file(&other)).unwrap();
     fs::write(one.path().join("theirs.yjs"), &theirs).unwrap();
-    // What git would call.
+    // Runs the merge as git would.
     let ours = one.path().join("ours.yjs");
     fs::copy(file(&one), &ours).unwrap();
     let merged = one.run_as(None, &["know", "merge", "../ours.yjs", "../ours.yjs", "../theirs.yjs"]);
     assert_eq!(merged.code, 0, "{merged}");
-    // It is taken in as soon as anyone asks, here and there, and both know the same.
+    // Each world takes in the merged file with its next query, and both know the same.
     for world in [&one, &other] {
         fs::copy(&ours, file(world)).unwrap();
         assert_eq!(
@@ -50,7 +50,7 @@ fn two_replicas_merge_through_git() {
         world.run("know save");
     }
     assert_eq!(ask(&one, "(get-principles)"), ask(&other, "(get-principles)"));
-    // What cannot be understood is left alone, and keeps nobody from the rest.
+    // A file that cannot be understood is left alone, and other knowledge can still be read.
     fs::write(file(&one), "nonsense").unwrap();
     let asked = one.run_as(None, &["know", "query", "(length (get-principles))"]);
     assert_eq!((asked.stdout.as_str(), asked.code), ("3\n", 0), "{asked}");
@@ -76,7 +76,7 @@ fn git_merges_two_branches_without_a_conflict() {
     world.run_as(None, &["know", "add", "principle", "base", "of both"]);
     save("base");
     git(&["checkout", "-q", "-b", "side"]);
-    // Another replica works on the side: what it saves is not known here yet.
+    // Another replica records on the branch, which is not known here yet.
     let side = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     side.git_init();
     fs::create_dir_all(side.project().join(".consort")).unwrap();
@@ -98,7 +98,7 @@ fn git_merges_two_branches_without_a_conflict() {
         .env("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin"));
     let merged = world.ran(merge.current_dir(world.project()));
     assert_eq!(merged.code, 0, "{merged}");
-    // A clone that has nothing but the file knows all of it.
+    // A clone that has nothing but the file has all knowledge.
     let clone = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     clone.git_init();
     fs::create_dir_all(clone.project().join(".consort")).unwrap();
@@ -122,7 +122,7 @@ fn it_goes_out_and_comes_in_in_forms_that_others_read() {
     assert_eq!(other.run_as(None, &["know", "import", "../all.json"]).stdout, "Recorded 6 actions.\n");
     assert_eq!(ask(&one, "(get-principles)"), ask(&other, "(get-principles)"));
 
-    // What the official memory server keeps.
+    // Imports the format of the official memory server.
     let memory = r#"{"type":"entity","name":"Auth","entityType":"component","observations":["Uses JWT","Rotates keys"]}
 {"type":"relation","from":"Auth","to":"Store","relationType":"uses"}
 {"type":"entity","name":"Store","entityType":"component","observations":["SQLite"]}"#;
@@ -133,7 +133,7 @@ fn it_goes_out_and_comes_in_in_forms_that_others_read() {
     let wrong = other.run_as(None, &["know", "import", "../batch.json"]);
     assert_eq!(wrong.code, 1, "{wrong}");
 
-    // From one project to another.
+    // Finds and adopts knowledge from elsewhere.
     one.run_as(None, &["know", "add", "principle", "mine", "Syncing is mine", "--global"]);
     assert_eq!(
         one.run_as(None, &["know", "similar", "syncing"]).stdout,

@@ -1,4 +1,4 @@
-//! A client at the other end of a server's pipes.
+//! An MCP client for tests, at the other end of a server's pipes.
 
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -23,12 +23,12 @@ pub(crate) struct Client {
 
 pub(crate) enum Server {
     Ours(Child),
-    /// Started by the process that hosts the agents.
+    /// A server that the process which hosts the agents has started.
     HostedCommand(HostedCommand),
 }
 
 impl Client {
-    /// A server that was greeted.
+    /// Starts our server and greets it.
     pub(crate) fn start(world: &Sealed, session: Option<&str>) -> Self {
         let mut command = world.consort(["mcp"]);
         command.envs(session.map(|session| ("CONSORT_SESSION", session)));
@@ -46,7 +46,7 @@ impl Client {
         Self::greet(Server::HostedCommand(server), Box::new(input), Box::new(output))
     }
 
-    /// Any server, and what it says of itself.
+    /// Starts any server; returns the client and the server's description of itself.
     pub(crate) fn of(mut command: Command) -> (Self, Value) {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -89,12 +89,12 @@ impl Client {
         }
     }
 
-    /// The next notification of that kind.
+    /// Waits for the next notification of this method.
     pub(crate) fn hear(&mut self, method: &str) -> Value {
         self.message(|message| message["method"] == json!(method))["params"].clone()
     }
 
-    /// The text and whether it is an error.
+    /// Calls a tool; returns the text and whether it is an error.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
         let result = &answer["result"];

@@ -1,4 +1,4 @@
-//! Several tasks side by side.
+//! Tests of batches: several tasks side by side.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::stage::Stage;
 
-/// A line of JSON for each result.
+/// Runs a batch; returns the JSON line of each result, and the exit code.
 fn results(stage: &Stage, arguments: &[&str]) -> (Vec<Value>, i32) {
     let ran = stage.ran(&[&["runs", "batch", "--json"], arguments].concat());
     let lines = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{ran}")));
@@ -97,6 +97,6 @@ fn a_file_that_is_not_there_is_no_task() {
         assert!(ran.code == 1 && ran.stderr.contains("there is no file"), "{ran}");
     }
     assert!(stage.list().is_empty());
-    // One word is a task.
+    // A single word can be a task.
     assert_eq!(stage.ran(&["runs", "batch", "{echo}"]).code, 0);
 }

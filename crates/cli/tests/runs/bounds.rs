@@ -1,4 +1,4 @@
-//! What a role and the settings bound: tools, turns, models, depth, what is kept.
+//! Tests of the bounds that roles and settings put on runs: tools, turns, models, depth, kept output.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ fn a_role_has_only_its_tools() {
     }
 }
 
-/// Whether its CLI can be told so or not.
+/// This holds whether or not the CLI can be told the number of turns.
 #[test]
 fn a_run_is_stopped_at_its_last_turn() {
     let stage = with_roles("[brief]\nmax_turns = 3\n");
@@ -78,7 +78,7 @@ fn what_is_asked_is_not_kept_where_the_person_says_so() {
     assert!(ran.code == 1 && ran.stderr.contains("cannot read what it was to do"), "{ran}");
 }
 
-/// Whichever way its agent asks.
+/// The depth counts whichever way the run's agent asks for another run.
 #[test]
 fn depth_holds_for_our_servers_too() {
     let stage = Stage::new();

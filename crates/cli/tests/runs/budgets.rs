@@ -1,4 +1,4 @@
-//! What runs may cost.
+//! Tests of the budgets of runs.
 
 use super::stage::Stage;
 use super::stage::of_runs;
@@ -7,7 +7,7 @@ fn in_cents(dollars: &serde_json::Value) -> i64 {
     (dollars.as_f64().unwrap_or_else(|| panic!("{dollars}")) * 100.0).round() as i64
 }
 
-/// What all runs of today have cost, in cents.
+/// Returns the cost of all runs of today, in cents.
 fn spent(stage: &Stage) -> i64 {
     let cost = stage.json(&["runs", "cost"]);
     cost["items"].as_array().unwrap().iter().map(|one| in_cents(&one["cost_usd"])).sum()
@@ -37,7 +37,7 @@ fn what_is_not_left_is_refused_before_anything_starts() {
     assert_eq!(ran.code, 4, "{ran}");
     assert!(ran.stderr.contains("not started (budget)") && ran.stderr.contains("$0.40"), "{ran}");
     assert_eq!((stage.list().len(), stage.calls().len()), (1, 1), "what was refused is no run");
-    // What it may cost at most is left.
+    // A run whose own budget is still left is started.
     assert_eq!(stage.ran(&["run", "--budget", "0.2", "{say c}{cost 0.2}"]).code, 0);
     assert_eq!(spent(&stage), 80);
     stage.is_sound();
@@ -55,7 +55,7 @@ fn failed_runs_are_charged_and_what_is_unknown_is_said() {
     assert!(stage.ran(&["runs", "list"]).stdout.contains("unknown"));
 }
 
-/// What is set aside for one is not there for another.
+/// Money that is set aside for one run is not available to another.
 #[test]
 fn parallel_starts_never_exceed_the_day() {
     let stage = Stage::new();
@@ -68,7 +68,7 @@ fn parallel_starts_never_exceed_the_day() {
     });
     let started = codes.iter().filter(|code| **code == 0).count();
     assert!(codes.iter().all(|code| [0, 4].contains(code)), "{codes:?}");
-    // A run that has used all that is set aside for it may get more just before it ends.
+    // The bound allows for a run that gets more money just before it ends.
     assert!((1..=3).contains(&started), "{codes:?}");
     assert_eq!(spent(&stage), 50 + 50 * started as i64);
     let states: Vec<String> = stage.list().iter().map(|run| run["state"].to_string()).collect();

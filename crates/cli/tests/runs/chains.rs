@@ -1,4 +1,4 @@
-//! Steps one after the other.
+//! Tests of chains: steps one after the other.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ fn chain(stage: &Stage, text: &str) -> Ran {
     stage.ran(&["runs", "chain", "chain.toml"])
 }
 
-/// What a step has said is put in as it is: no part of it is looked at again.
+/// The output of a step is inserted as it is: no part of it is expanded again.
 #[test]
 fn a_step_gets_what_the_one_before_has_said() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! Supervisors, workers and their children that are killed.
+//! Tests of supervisors, workers and their children that are killed.
 
 use std::time::Duration;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use super::stage::of_runs;
 use super::stage::parent;
 use super::stage::signal;
 
-/// How long the kernel may take.
+/// Waits until a process is gone, which may take the kernel some seconds.
 fn gone(pid: u32) {
     let since = Instant::now();
     until("it is gone", || is_alive(pid), |alive| !alive);
@@ -35,14 +35,14 @@ fn a_worker_dies_with_its_supervisor_and_its_children_at_the_next_command() {
     assert!(!child.is_alive());
     let run = stage.show(&number);
     assert!(run["cost_usd"].is_null() && !run["ended_at"].is_null(), "{run}");
-    // Its session is known from what it has told.
+    // The session is known from the worker's output, so the run can be resumed.
     let ran = stage.ran(&["runs", "resume", &number, "{say went on}"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "went on\n"), "{ran}");
     assert_eq!(stage.calls()[1]["resumed"], format!("session-{worker}"));
     stage.is_sound();
 }
 
-/// Whoever waits for it is told.
+/// A command that waits for the run returns.
 #[test]
 fn a_supervisor_that_dies_is_noticed_by_who_waits() {
     let stage = Stage::new();
@@ -70,15 +70,15 @@ fn a_worker_that_is_killed_has_failed() {
     stage.is_sound();
 }
 
-/// Whatever is killed and when: nothing runs on, no run is lost or there twice, and its state
-/// is what was seen.
+/// Whatever process is killed at whatever time, nothing runs on, no run is lost or doubled, and each
+/// run's state is what was seen.
 #[test]
 fn kills_at_random_leave_no_orphans_and_honest_states() {
     let stage = Stage::new();
     let many = rounds(12, 200);
     let mut killed = [0; 3];
     for round in 0..many {
-        // Four at a time; each role fails on its own.
+        // Starts four runs, each with a role of its own, because failures are counted per role.
         let runs: Vec<String> = (0..4)
             .map(|at| {
                 stage.detach(&[
@@ -115,7 +115,7 @@ fn kills_at_random_leave_no_orphans_and_honest_states() {
         let left = of_runs(&stage);
         assert!(left.is_empty(), "round {round}: {left:?}");
         assert!(!stage.children().iter().any(|child| child.is_alive()), "round {round}");
-        // Failures in a row would close the gate.
+        // Successes in between, because failures in a row would stop new runs.
         if round % 2 == 1 {
             for role in ["dev", "scout", "builder", "planner"] {
                 assert_eq!(stage.ran(&["run", "--role", role, "--safety", "suggest", "{say well}"]).code, 0);
@@ -143,7 +143,8 @@ fn kills_at_random_leave_no_orphans_and_honest_states() {
     stage.is_sound();
 }
 
-/// Whom to kill: the supervisor of a process, the process itself if it is a worker, or a child.
+/// Chooses the process to kill: the supervisor of a process, the process itself if it is a worker, or
+/// a child.
 fn victim(stage: &Stage, whom: usize, pid: u32) -> Option<u32> {
     let children = stage.children();
     let is_child = children.iter().any(|child| child.pid == pid && child.is_alive());

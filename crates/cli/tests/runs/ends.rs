@@ -1,4 +1,4 @@
-//! How runs end: what was seen is what is told.
+//! Tests of the ends of runs: the state and exit code are what was seen.
 
 use std::time::Duration;
 use std::time::Instant;
@@ -28,7 +28,7 @@ fn every_end_has_its_state_and_exit_code() {
         let run = &stage.list()[0];
         assert_eq!(run["state"], state, "{task}: {run}");
         assert_eq!(run["error"].is_null(), state == "done", "{task}: {run}");
-        // What nobody told is not nothing.
+        // A cost that nobody reported is unknown, not zero.
         assert!(run["cost_usd"].is_null(), "{task}: {run}");
     }
     assert!(stage.ran(&["runs", "cost"]).stdout.contains("8 runs of unknown cost"));
@@ -48,7 +48,8 @@ fn what_takes_too_long_is_ended_with_what_there_is() {
     stage.is_sound();
 }
 
-/// Nobody sleeps until the next look: who waits is told. The best of a few, on a busy machine.
+/// A command that waits for a run is notified of its end, and does not sleep until a next look. The best
+/// of a few tries counts, because the machine may be busy.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the stub goes by the real clock")]
 fn the_end_of_a_run_is_told_at_once() {
@@ -60,12 +61,13 @@ fn the_end_of_a_run_is_told_at_once() {
         let began: u64 = starts().lines().next_back().unwrap().split(' ').next().unwrap().parse().unwrap();
         returned.saturating_sub(Duration::from_nanos(began))
     });
-    // The stub takes most of it.
+    // The stub takes most of the time.
     let best = best.min().unwrap();
     assert!(best < Duration::from_millis(80), "{best:?}");
 }
 
-/// The supervisor adopts what its worker leaves behind, whatever that has in its environment.
+/// The supervisor becomes the parent of processes that its worker leaves behind, and ends them,
+/// whatever is in their environment.
 #[test]
 fn nothing_of_a_run_outlives_it() {
     let stage = Stage::new();
@@ -101,7 +103,7 @@ fn a_run_is_stopped() {
     stage.is_sound();
 }
 
-/// A run that has been handed over does not depend on who asked for it.
+/// A detached run does not depend on the process that asked for it.
 #[test]
 fn a_detached_run_is_its_supervisors_at_once() {
     let stage = Stage::new();
@@ -120,7 +122,7 @@ fn whoever_waits_may_leave_only_by_stopping_it() {
     signal(waiting.id(), 2);
     assert_eq!(waiting.wait().unwrap().code(), Some(8));
     assert_eq!(stage.list()[0]["state"], "cancelled");
-    // One that is killed leaves its run running.
+    // A waiting command that is killed leaves its run running.
     let mut waiting = stage.spawn(&["run", "{sleep 2}{say alone}"]);
     stage.called(2);
     waiting.kill().unwrap();
@@ -138,7 +140,7 @@ fn a_second_ctrl_c_does_not_wait() {
     let ran = stage.world.ran(&mut command);
     assert!(ran.stdout.contains("Ending it at once."), "{ran}");
     let took = ran.stdout.rsplit("exit 8 after ").next().and_then(|took| took.trim().parse::<u64>().ok());
-    // One that ignores what it is asked would have three seconds.
+    // After one Ctrl-C, a worker that ignores the signal would have three seconds.
     assert!(took.is_some_and(|took| took < 2_500), "{ran}");
     assert_eq!(stage.state("1"), "cancelled");
     assert!(of_runs(&stage).is_empty());

@@ -1,4 +1,4 @@
-//! Following runs that were left running, going on with them, and doing them again.
+//! Tests of following, resuming and retrying runs that were left running.
 
 use consort_testkit::until;
 
@@ -64,7 +64,7 @@ fn a_run_is_an_agent_while_it_runs() {
     until("it has left", || stage.ran(&["who"]).stdout, |who| !who.contains("Heron"));
 }
 
-/// Two projects and two people at once, one ledger.
+/// Runs of two projects at the same time are numbered separately, in one store.
 #[test]
 fn projects_have_runs_of_their_own() {
     let stage = Stage::new();

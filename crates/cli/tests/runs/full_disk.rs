@@ -1,4 +1,4 @@
-//! A disk that is full: a clear error, and nothing is lost.
+//! Tests that a full disk gives a clear error, and that no run is lost.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ fn a_full_disk_costs_no_run_and_no_result() {
     let ran = stage.run("{say never}");
     assert!(ran.code != 0 && ran.stderr.contains("Error"), "{ran}");
     eprintln!("on a full disk: {ran}");
-    // Long enough for its worker to have ended.
+    // Long enough for the worker of the detached run to have ended.
     std::thread::sleep(std::time::Duration::from_secs(5));
     fill();
     fs::remove_file(&filler).unwrap();

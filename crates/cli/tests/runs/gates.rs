@@ -1,4 +1,4 @@
-//! What a run must pass before it begins.
+//! Tests of the checks that a run must pass before it begins.
 
 use std::fs;
 
@@ -30,13 +30,13 @@ fn the_persons_own_gate_says_no_and_why() {
     assert!(ran.code == 4 && ran.stderr.contains("did not say why"), "{ran}");
 }
 
-/// Each is asked for by the agent of the run before.
+/// Each run is asked for by the agent of the run before, and the depth is limited.
 #[test]
 fn runs_are_only_so_far_above_one_another() {
     let stage = Stage::new();
     stage.set("dispatch.depth", "1");
     let within = |task: &str| format!("{{consort run|--safety|suggest|{task}}}");
-    // Braces of the inner one would end the outer one's.
+    // The inner task is in a file, because its braces would end those of the outer task.
     let file = stage.world.project().join("deep.txt");
     fs::write(
         &file,
@@ -71,7 +71,7 @@ fn nobody_gives_away_more_than_they_may_do() {
     }
 }
 
-/// The sixth is not begun.
+/// After five failures in a row, a sixth run of the role is not started.
 #[test]
 fn what_fails_again_and_again_is_not_begun_once_more() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! Limits of providers: runs wait for their end, and go on one by one.
+//! Tests of providers' limits: runs wait for the end of a limit, and go on one by one.
 
 use consort_testkit::until;
 
@@ -11,7 +11,7 @@ fn a_run_waits_for_the_end_of_a_limit_and_goes_on_in_its_session() {
     let run = until("it is parked", || stage.show(&number), |run| !run["parked_until_at"].is_null());
     assert_eq!(run["state"], "pending", "{run}");
     assert!(stage.ran(&["runs", "list"]).stdout.contains("waits until "));
-    // Others are not let in before.
+    // Other runs are not started before the limit ends.
     let early = stage.run("{say too early}");
     assert!(early.code == 4 && early.stderr.contains("not started (provider)"), "{early}");
     let calls = stage.called(2);
@@ -19,7 +19,7 @@ fn a_run_waits_for_the_end_of_a_limit_and_goes_on_in_its_session() {
     assert!(calls[1]["prompt"].as_str().unwrap().contains("Go on"), "{calls:?}");
     assert!(stage.ran(&["runs", "logs", &number]).stdout.contains("waits until "));
     let run = stage.ended(&number);
-    // The stub has nothing to say to that.
+    // The stub does nothing with the prompt to go on, so the run fails.
     assert_eq!(run["state"], "error", "{run}");
     assert_eq!(
         (run["cost_usd"].as_f64(), run["parked_until_at"].is_null()),
@@ -39,7 +39,7 @@ fn a_parked_run_can_be_stopped() {
     assert_eq!(stage.calls().len(), 1);
 }
 
-/// One that would try again for ever is ended, and goes on when the limit is over.
+/// A worker whose CLI would try again for ever is ended, and its run waits for the end of the limit.
 #[test]
 fn a_run_whose_cli_waits_for_ever_is_parked() {
     let stage = Stage::new();
@@ -52,7 +52,7 @@ fn a_run_whose_cli_waits_for_ever_is_parked() {
     assert!(ran.code == 0 && ran.stdout.contains("cancelled"), "{ran}");
 }
 
-/// Ten meet the limit in the same moment: they go on one after the other.
+/// Ten runs that meet the limit in the same moment go on one after the other.
 #[test]
 fn parked_runs_do_not_come_back_all_at_once() {
     let stage = Stage::new();

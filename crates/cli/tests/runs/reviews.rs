@@ -1,4 +1,4 @@
-//! Reviews of what runs did.
+//! Tests of reviews of finished runs.
 
 use super::stage::Stage;
 
@@ -36,7 +36,7 @@ fn what_a_run_did_is_reviewed_by_one_that_only_reads() {
     }
     let tests = stage.show("2")["review"]["tests"].clone();
     assert_eq!(tests, serde_json::json!(["none at all"]));
-    // The person hears of it.
+    // The person is told of the review.
     let inbox = stage.ran(&["inbox"]).stdout;
     assert!(inbox.contains("Review by ") && inbox.contains("its tests"), "{inbox}");
     stage.is_sound();
@@ -51,7 +51,7 @@ fn what_changed_nothing_or_failed_is_not_reviewed() {
     assert_eq!(stage.list().len(), 2);
 }
 
-/// The prompt of the second run, which reviews the first.
+/// Returns the prompt of the second run, which reviews the first.
 fn asked_of_reviewer(stage: &Stage) -> String {
     let reviewer = stage.show("2");
     let dir = stage.world.data().join("runs").join(reviewer["id"].as_str().unwrap());

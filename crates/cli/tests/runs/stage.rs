@@ -1,4 +1,4 @@
-//! A world whose agent CLI is a stub that does what its prompt says.
+//! A world for tests of runs, whose agent CLI is a stub that does what its prompt says.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -45,24 +45,24 @@ impl Stage {
         self.world.ran(&mut self.consort(arguments))
     }
 
-    /// `consort run` with this task, to its end.
+    /// Runs `consort run` with this task to its end.
     pub(super) fn run(&self, task: &str) -> Ran {
         self.ran(&["run", task])
     }
 
-    /// What a command prints as JSON.
+    /// Runs a command with `--json`, and returns its output.
     pub(super) fn json(&self, arguments: &[&str]) -> Value {
         let ran = self.ran(&[arguments, &["--json"]].concat());
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {ran}"))
     }
 
-    /// Starts a run and leaves it running; its number.
+    /// Starts a run and leaves it running; returns its number.
     pub(super) fn detach(&self, arguments: &[&str]) -> String {
         let run = self.json(&[&["run", "--detach"], arguments].concat());
         run["run"]["number"].to_string()
     }
 
-    /// A run as it is now.
+    /// Returns a run as it is now.
     pub(super) fn show(&self, number: &str) -> Value {
         self.json(&["runs", "show", number])["run"].clone()
     }
@@ -71,12 +71,12 @@ impl Stage {
         self.show(number)["state"].as_str().unwrap().to_owned()
     }
 
-    /// Waits for the end of a run.
+    /// Waits for the end of a run, and returns it.
     pub(super) fn ended(&self, number: &str) -> Value {
         until("the run ends", || self.show(number), |run| !run["ended_at"].is_null())
     }
 
-    /// All runs, the newest first.
+    /// Lists all runs, the newest first.
     pub(super) fn list(&self) -> Vec<Value> {
         self.json(&["runs", "list", "-n", "1000"])["items"].as_array().unwrap().clone()
     }
@@ -84,30 +84,30 @@ impl Stage {
     pub(super) fn set(&self, key: &str, value: &str) {
         let ran = self.ran(&["config", "set", key, value]);
         assert_eq!(ran.code, 0, "{ran}");
-        // What loosens protection takes a word.
+        // Accepts settings that loosen protection, for which a word is typed.
         self.ran(&["config", "accept"]);
         let shown = self.ran(&["config", "get", key]);
         assert!(shown.code == 0 && !shown.stderr.contains("not accepted"), "{shown}");
     }
 
-    /// Starts a command that is not waited for.
+    /// Starts a command and does not wait for it.
     pub(super) fn spawn(&self, arguments: &[&str]) -> std::process::Child {
         let mut command = self.consort(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// How the stub was called, in the order of its calls.
+    /// Returns the calls of the stub, in order.
     pub(super) fn calls(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.world.home().join("calls")).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Waits until the stub was called so often.
+    /// Waits until the stub was called `times` times.
     pub(super) fn called(&self, times: usize) -> Vec<Value> {
         until("the stub is called", || self.calls(), |calls| calls.len() >= times)
     }
 
-    /// The processes that stubs have started.
+    /// Lists the processes that stubs have started.
     pub(super) fn children(&self) -> Vec<Child> {
         let text = fs::read_to_string(self.world.home().join("children")).unwrap_or_default();
         let whole = text.lines().filter_map(|line| line.split_once(' '));
@@ -116,7 +116,8 @@ impl Stage {
             .collect()
     }
 
-    /// The receipts are whole, and the tables are what the journal says. Nothing may be running.
+    /// Checks that the receipts are complete, and that the tables are what the journal says. No run may be
+    /// running.
     pub(super) fn is_sound(&self) {
         let audit = self.ran(&["runs", "audit"]);
         assert_eq!(audit.code, 0, "{audit}");
@@ -134,7 +135,7 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         self.ran(&["runs", "stop", "--all", "--now"]);
-        // Those that have left our sight on purpose.
+        // Kills children that have left the run on purpose.
         for child in self.children() {
             if child.is_alive() {
                 signal(child.pid, 9);
@@ -143,8 +144,8 @@ impl Drop for Stage {
     }
 }
 
-/// A process that a stub has started. Ids come round again within minutes: its start tells it
-/// from another one.
+/// A process that a stub has started. Process ids are reused within minutes, so its start time
+/// identifies it too.
 #[derive(Clone, Debug)]
 pub(super) struct Child {
     pub(super) pid: u32,
@@ -159,7 +160,7 @@ impl Child {
     }
 }
 
-/// Whether a process is there and no zombie.
+/// Tells whether a process exists and is no zombie.
 pub(super) fn is_alive(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
@@ -173,13 +174,13 @@ pub(super) fn signal(pid: u32, signal: i32) {
     }
 }
 
-/// The parent of a process.
+/// Returns the parent of a process.
 pub(super) fn parent(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
 }
 
-/// Processes whose environment names a run of this world.
+/// Lists the processes whose environment names a run of this world.
 pub(super) fn of_runs(stage: &Stage) -> Vec<u32> {
     let home = format!("HOME={}", stage.world.home().display());
     let is_its = |pid: &u32| {

@@ -65,7 +65,7 @@ if is_claude:
     put({"type": "system", "subtype": "init", "session_id": session, "model": "stub"})
 answer, cost, silent, failed = "", None, False, None
 words = re.findall(r"\{(\w+) ?([^}]*)\}", prompt)
-# What is quoted to a reviewer is not for it to do.
+# As a reviewer, the stub does not act on the text that is quoted to it.
 if prompt.startswith("Review work"):
     words = [("lines", "## Completed|- the file|## Missed|- its tests|## Half done|- none|## Beyond scope|- none|## Tests|- none at all")]
 for word, rest in words:

@@ -1,4 +1,4 @@
-//! Runs that take tasks of a spec.
+//! Tests of runs that take tasks of a spec.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn stage() -> Stage {
     stage
 }
 
-/// How a task stands, in a word.
+/// Returns the state of a task, in a word.
 fn task(stage: &Stage, id: &str) -> String {
     let tasks = stage.json(&["task", "list", "--spec", "spec.md"]);
     let task = tasks["items"].as_array().unwrap().iter().find(|task| task["id"] == id).unwrap().clone();
@@ -36,7 +36,7 @@ fn a_run_takes_the_next_task_and_completes_it() {
     let prompt = stage.calls()[0]["prompt"].as_str().unwrap().to_owned();
     assert!(prompt.starts_with("Do task T-1: ") && prompt.contains("spec.md"), "{prompt}");
     assert_eq!(stage.show("1")["takes"], serde_json::json!({ "spec": "spec.md", "id": "T-1" }));
-    // What waited for it is next, and what is said besides is told.
+    // The task that depended on it is ready, and words beside the task become part of the prompt.
     let ran = stage.ran(&["run", "--task", "T-2", "--spec", "spec.md", "and {say besides}"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "besides\n"), "{ran}");
     assert_eq!(task(&stage, "T-2"), "done");
@@ -52,7 +52,7 @@ fn a_run_that_fails_gives_its_task_back() {
     let ran = stage.ran(&["run", "--task", "T-3", "--spec", "spec.md"]);
     assert_eq!(ran.code, 8, "{ran}");
     assert_eq!(task(&stage, "T-3"), "free");
-    // Done once more, it is taken once more.
+    // A retry of the run takes the task again.
     let ran = stage.ran(&["runs", "retry", "1"]);
     assert_eq!((ran.code, task(&stage, "T-3").as_str()), (8, "free"), "{ran}");
     assert_eq!(stage.show("2")["takes"]["id"], "T-3");
@@ -61,7 +61,7 @@ fn a_run_that_fails_gives_its_task_back() {
     stage.is_sound();
 }
 
-/// Nobody takes it meanwhile, and it is free again however the run ends.
+/// No other run takes the task meanwhile, and it is free again however the run ends.
 #[test]
 fn a_task_is_the_runs_while_it_runs() {
     let stage = stage();
@@ -78,7 +78,7 @@ fn a_task_is_the_runs_while_it_runs() {
     assert_eq!(told.unwrap(), "T-1");
     for word in ["T-1", "next"] {
         let ran = stage.ran(&["run", "--task", word, "--spec", "spec.md", "{say mine}"]);
-        // The only other one that is ready fails by itself.
+        // The only other task that is ready makes its run fail.
         assert!(matches!(ran.code, 4 | 8), "{word}: {ran}");
         assert_eq!(task(&stage, "T-1"), "claimed", "{word}");
     }
@@ -88,7 +88,7 @@ fn a_task_is_the_runs_while_it_runs() {
     stage.is_sound();
 }
 
-/// What the agent of the run says of its task is heard, and the run's end does not change it.
+/// The agent of the run may complete or drop its task, and the run's end does not change that.
 #[test]
 fn its_agent_may_complete_it_or_give_it_back() {
     let stage = stage();
@@ -101,7 +101,7 @@ fn its_agent_may_complete_it_or_give_it_back() {
     stage.is_sound();
 }
 
-/// Several take the next at once: each another one, or none.
+/// Several runs that take the next task at once each get a different task.
 #[test]
 fn no_two_runs_take_the_same_task() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! Runs in worktrees of their own: what they did comes back, or is kept.
+//! Tests of runs in worktrees of their own: their work is merged back, or kept.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn git(stage: &Stage, dir: &Path, arguments: &[&str]) -> String {
 #[test]
 fn commits_and_changes_come_back() {
     let stage = stage();
-    // What is not committed goes with it.
+    // An uncommitted change goes along to the worktree.
     fs::write(stage.world.project().join("b.txt"), "mine\n").unwrap();
     let ran = stage.ran(&[
         "run",
@@ -72,7 +72,7 @@ fn what_conflicts_is_kept_and_named() {
     assert_eq!(fs::read_to_string(Path::new(&tree).join("b.txt")).unwrap(), "theirs\n");
     let branch = merge.split("on branch ").nth(1).unwrap();
     assert_eq!(git(&stage, &stage.world.project(), &["show", &format!("{branch}:a.txt")]), "theirs\n");
-    // Who waits for it is told that it is not as asked.
+    // A command that attaches to the run fails, because the run was not merged as asked.
     let attached = stage.ran(&["runs", "attach", &number]);
     assert!(attached.code == 1 && attached.stderr.contains("not as asked"), "{attached}");
     assert!(attached.stderr.contains("consort/run-"), "{attached}");
@@ -87,7 +87,7 @@ fn what_failed_is_not_merged_and_not_deleted() {
     assert_eq!(read(&stage, "a.txt"), "a\n");
     let tree = stage.calls()[0]["cwd"].as_str().unwrap().to_owned();
     assert_eq!(fs::read_to_string(Path::new(&tree).join("a.txt")).unwrap(), "half\n");
-    // One that changed nothing leaves nothing behind.
+    // The worktree of a run that changed nothing is removed.
     assert_eq!(stage.ran(&["run", "--worktree", "{say looked}"]).code, 0);
     let tree = stage.calls()[1]["cwd"].as_str().unwrap().to_owned();
     assert!(!Path::new(&tree).exists());
@@ -106,7 +106,7 @@ fn a_worktree_gets_what_it_needs() {
     assert_eq!(stage.calls().len(), 1);
 }
 
-/// Two at once: both come back.
+/// Two runs at once are both merged back.
 #[test]
 fn two_worktrees_do_not_hinder_one_another() {
     let stage = stage();
@@ -123,7 +123,7 @@ fn two_worktrees_do_not_hinder_one_another() {
     assert_eq!((read(&stage, "one.txt"), read(&stage, "two.txt")), ("1\n".into(), "2\n".into()), "{ran}");
 }
 
-/// A stage whose repository has a submodule.
+/// Makes a stage whose repository has a submodule.
 fn stage_with_submodule() -> Stage {
     let stage = stage();
     let project = stage.world.project();

@@ -1,4 +1,4 @@
-//! What a person does in it, from the beginning to the end.
+//! Tests of what a person does on the screen, from the beginning to the end.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -45,11 +45,11 @@ fn a_message_is_replied_to_and_all_are_written_to() {
     assert_eq!(world.run_as(Some("s1"), &["send", "@me", "-t", "question", "Shall I merge?"]).code, 0);
     let screen = Screen::open(&world, &[], "");
     screen.shows("Shall I merge?");
-    // Read is not answered.
+    // A question that was read still waits for an answer.
     screen.press(&["2", "Right", "Enter"]);
     screen.hides("1 unread");
     screen.press(&["Escape"]);
-    // A key right after Esc would be read as one with Alt.
+    // Waits, because a key right after Esc would be read as a key with Alt.
     screen.shows("Enter to write to Falcon");
     screen.press(&["Left"]);
     screen.shows("▸ Agents");
@@ -67,7 +67,7 @@ fn a_message_is_replied_to_and_all_are_written_to() {
     for session in ["s1", "s2"] {
         until("the broadcast", || inbox(&world, session), |inbox| inbox.contains("the release is tomorrow"));
     }
-    // It is in the messages: of the agent, and of all.
+    // The messages are shown in the conversations with the agent and with all.
     screen.press(&["2"]);
     screen.shows("Messages ── you ── 2 peers");
     screen.press(&["Right"]);
@@ -80,7 +80,7 @@ fn a_message_is_replied_to_and_all_are_written_to() {
     screen.shows("1 unread");
     screen.press(&["Left"]);
     screen.shows("I am done");
-    // Who only passes by has not read it; Enter begins to write there.
+    // A message that was only passed by stays unread; Enter, which begins an answer, marks it as read.
     screen.press(&["Enter"]);
     screen.hides("1 unread");
     screen.press(&["Escape"]);
@@ -94,14 +94,14 @@ fn a_pane_is_brought_to_the_front() {
     let screen = Screen::open(&world.world, world.environment(), "up --here --yes");
     screen.shows("Falcon");
     screen.shows("? help");
-    // Its pane is seen beside the list.
+    // The agent's pane is shown beside the list.
     screen.press(&["Right"]);
     screen.shows("Claude Code v2.1.325");
     screen.press(&["f"]);
     screen.hides("? help");
     screen.shows("[consort] 0:Falcon");
     screen.shows("Claude Code v2.1.325");
-    // The server in between takes the first.
+    // The tmux server in between takes the first C-b.
     screen.press(&["C-b", "C-b", "d"]);
     screen.shows("? help");
     screen.press(&["x"]);
@@ -131,7 +131,7 @@ fn a_contest_is_resolved_and_a_reservation_overridden() {
     screen.shows("open to everyone for now");
     screen.press(&["u"]);
     screen.hides("open to everyone for now");
-    // Another wants it, and the person takes it from its holder.
+    // Another agent contests the path, and the person releases it from its holder.
     assert_eq!(world.run_as(Some("s2"), &["holds", "contest", "src/auth/", "--reason", "release"]).code, 0);
     screen.shows("Needs you (1)");
     screen.shows("wants src/auth/");
@@ -190,7 +190,7 @@ fn a_run_is_started_and_its_result_read() {
     screen.press(&["1"]);
     screen.type_text("{tool Bash}{say All is well.}{cost 0.02}");
     screen.press(&["Enter"]);
-    // It is offered for review, and one is back where one was.
+    // The finished run is offered for review, and the screen is back at the same panel.
     screen.shows("run 1 done: ");
     screen.shows("No agents are here.");
     screen.press(&[".", "a"]);
@@ -225,7 +225,7 @@ fn a_diff_is_looked_at_and_something_is_found() {
     screen.press(&["Enter"]);
     screen.shows("Raven joined (claude in");
     assert!(!screen.text().contains("Falcon joined"));
-    // Any command, and what it prints.
+    // A typed command is run, and its output is shown.
     screen.press(&["Escape", ":"]);
     screen.type_text("who --json");
     screen.press(&["Enter"]);

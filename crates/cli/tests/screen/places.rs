@@ -1,4 +1,4 @@
-//! Where it runs, beside whom, and what it survives.
+//! Tests of the screen's surroundings: several screens, another store, a closed terminal.
 
 use std::fs;
 use std::io::Write as _;
@@ -27,7 +27,7 @@ fn the_empty_screen_teaches() {
     screen.quit();
 }
 
-/// Two screens show the same, and both may answer.
+/// Two screens show the same, and either can answer.
 #[test]
 fn a_second_screen_shows_the_same() {
     let world = world();
@@ -76,7 +76,7 @@ fn it_survives_another_store_and_a_killed_server() {
     screen.quit();
 }
 
-/// `up` begins a session of its own and comes back to it; `down` ends it and says who goes on.
+/// `up` starts a tmux session and comes back to it; `down` ends it and lists the agents that go on.
 #[test]
 fn up_comes_back_and_down_says_who_goes_on() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
@@ -90,7 +90,7 @@ fn up_comes_back_and_down_says_who_goes_on() {
     assert!(world.tmux(&["list-sessions", "-F", "#{session_name}"]).contains("screen"));
     let second = Tmux::start(&world.world, world.environment(), &["sh", "-c", &line]);
     second.shows("? help");
-    // The same screen: what is opened in one is open in the other.
+    // Both terminals show the same screen.
     second.run(&["send-keys", "8"]);
     first.shows("claims.enforcement");
     let down = world.run(&["down"]);
@@ -115,7 +115,7 @@ fn a_screen_reader_gets_lines() {
     assert!(!screen.text().contains('╭'), "{}", screen.text());
 }
 
-/// Also in the middle of a key, and while keys come in.
+/// This holds also in the middle of a key's sequence, and while keys come in.
 #[test]
 fn a_terminal_that_is_closed_ends_it() {
     let world = world();
@@ -131,7 +131,7 @@ fn a_terminal_that_is_closed_ends_it() {
     }
 }
 
-/// How many processes show a screen of this world.
+/// Counts the processes that show a screen of this world.
 fn screens(world: &Sealed) -> usize {
     let listeners = fs::read_dir(world.data().join("listeners"));
     let alive = |name: &str| {

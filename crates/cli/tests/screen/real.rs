@@ -1,4 +1,4 @@
-//! Real CLIs behind it: a permission and a question of theirs, answered from the screen.
+//! Tests of the screen with real CLIs: their permissions and questions, answered from the screen.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn a_real_permission_is_allowed(cli: &'static str) {
     screen.shows("◆ permission");
     screen.shows("touch made.txt");
     screen.press(&[".", "a"]);
-    // Who has just asked is answered by Enter, too: this one was seen.
+    // Waits, because the answer to a question that has just come would need Enter too.
     std::thread::sleep(std::time::Duration::from_secs(1));
     screen.press(&["1"]);
     let is_made = || (stage.world.project().join("made.txt").exists(), screen.text());
@@ -53,7 +53,7 @@ fn a_permission_of_copilot_is_allowed() {
     a_real_permission_is_allowed("copilot");
 }
 
-/// It writes, is answered and written to, and what it has reserved and changed is seen.
+/// A real agent writes and gets answers, and its reservations and changes are shown.
 #[test]
 fn a_real_agent_is_heard_and_told() {
     let stage = Stage::open_with("claude", SIZE, &["--permission-mode", "default", "--allowedTools", "Bash"]);
@@ -95,7 +95,7 @@ fn a_real_agent_is_heard_and_told() {
     screen.quit();
 }
 
-/// Another wants what it has reserved, and takes its work over.
+/// Another agent contests what a real agent has reserved, and takes its work over.
 #[test]
 fn what_a_real_agent_holds_and_does_goes_to_another() {
     let stage = Stage::open_with("claude", SIZE, &["--permission-mode", "default", "--allowedTools", "Bash"]);
@@ -181,7 +181,7 @@ fn a_real_agent_is_interrupted_and_its_pane_shown() {
     screen.press(&["f"]);
     screen.hides("? help");
     screen.shows("[consort] 0:Falcon");
-    // The server in between takes the first.
+    // The tmux server in between takes the first C-b.
     screen.press(&["C-b", "C-b", "d"]);
     screen.shows("? help");
     screen.quit();

@@ -1,4 +1,4 @@
-//! A server of its own, and requests to it.
+//! A running `consort serve` for tests, and requests to it.
 
 use std::fs;
 use std::io::BufRead as _;
@@ -18,7 +18,7 @@ use serde_json::Value;
 pub(crate) struct HttpServer {
     pub(crate) child: Child,
     pub(crate) port: String,
-    /// One that the person made for programs of theirs.
+    /// A token that the person made for programs.
     pub(crate) token: String,
     /// The server's own token: every program of this user can read it, agents too.
     pub(crate) access: String,
@@ -29,7 +29,7 @@ impl HttpServer {
         Self::start_by(world, world.consort(["serve", "--port", "0"]))
     }
 
-    /// By a command that may have more in its environment.
+    /// Starts a server by a command that may have more in its environment.
     pub(crate) fn start_by(world: &Sealed, mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -41,7 +41,7 @@ impl HttpServer {
         Self { child, port, token, access }
     }
 
-    /// Sends a request; the connection, to read the answer from.
+    /// Sends a request; returns the connection to read the answer from.
     pub(crate) fn request(&self, line: &str, headers: &[&str], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -54,7 +54,7 @@ impl HttpServer {
         stream
     }
 
-    /// The status and the body, as JSON.
+    /// Sends a request; returns the status and the JSON body.
     pub(crate) fn ask(&self, line: &str, headers: &[&str], body: &str) -> (u16, Value) {
         let mut answer = String::new();
         self.request(line, headers, body).read_to_string(&mut answer).unwrap();

@@ -49,7 +49,7 @@ const content = () => {
 const jobs = {
   synced: () => until(() => provider.synced),
   content: async () => content(),
-  // Until a principle of that name is here.
+  // Waits until a principle of that name is here.
   has: async ({ name, description }) => {
     const is = (entity) => entity.name === name && (description ?? entity.description) === entity.description;
     const of = () => Object.values(content()).find(is);

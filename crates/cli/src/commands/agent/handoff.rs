@@ -1,4 +1,5 @@
-//! The command `consort agent handoff`: prints what it takes to take over an agent's work.
+//! The command `consort agent handoff`: prints or sends everything that a successor needs to take over an
+//! agent's work.
 
 use clap::ValueEnum;
 use consort_core::Timestamp;
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Leaves opened for a last line.
+/// Longest text in bytes, which leaves room for a last line.
 const LONGEST: usize = messages::LONGEST_TEXT - 300;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -62,7 +63,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             _ => world.out.items(&mut opened.app, &handoffs),
         };
     }
-    // Whom a model works for is its user.
+    // To models, the person is their user.
     let facts = caller_facts(&opened.app);
     let person = match opened.app.caller(&facts)? {
         Caller::Person if args.to.is_none() => "you",
@@ -73,7 +74,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let Some(to) = &args.to else {
         return lines.iter().try_for_each(|line| world.out.line(line));
     };
-    // What is too long for a message is cut: it says where the rest is.
+    // A text too long for a message is cut, and its last line says where the rest is.
     let mut text = String::new();
     for line in &lines {
         if text.len() + line.len() > LONGEST {
@@ -97,12 +98,12 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     woken.iter().try_for_each(|line| world.out.line(line))
 }
 
-/// All that is known of it, a line each.
+/// Formats everything that is known of an agent's work, a line each.
 pub(crate) fn all_lines(handoff: &Handoff, now: Timestamp) -> Vec<String> {
     lines(handoff, Tier::Full, now, "you")
 }
 
-/// A line each; `person` is what the reader calls the person.
+/// Formats a handoff as lines; `person` is what the reader calls the person.
 fn lines(handoff: &Handoff, tier: Tier, now: Timestamp, person: &str) -> Vec<String> {
     let most = match tier {
         Tier::Brief => 3,
@@ -179,7 +180,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp, person: &str) -> Vec<Str
     lines
 }
 
-/// Where it was heading, what it was asked, and what was said.
+/// Formats the agent's topics by their trend, its last prompts and its messages.
 fn past_lines(
     handoff: &Handoff,
     tier: Tier,

@@ -82,7 +82,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     world.out.line(format!("{verb} as {} in {}{branch}. {others} here.", agent.name, agent.project.name))
 }
 
-/// The agent, whether it is new, and how many others are here.
+/// Returns the agent as JSON, with whether it is new and how many others are here.
 fn joined(app: &mut App, outcome: &JoinOutcome) -> serde_json::Value {
     let mut json = app.one("agent", &outcome.agent);
     json["agent"]["joined"] = outcome.joined.into();
@@ -90,7 +90,7 @@ fn joined(app: &mut App, outcome: &JoinOutcome) -> serde_json::Value {
     json
 }
 
-/// Kinds are words, as names are.
+/// Parses a kind, which follows the rules of names.
 fn kind(text: &str) -> Result<String, String> {
     if is_valid_name(text) {
         return Ok(text.to_owned());
@@ -98,7 +98,8 @@ fn kind(text: &str) -> Result<String, String> {
     Err("use letters, digits, `_` and `-`, starting with a letter or digit".into())
 }
 
-/// The agent CLI this runs in, or whatever the flags describe.
+/// Returns the kind, process and session to register: of the agent CLI this runs in, or as the flags
+/// describe.
 fn who_joins(app: &mut App, args: &Args) -> Result<(String, Process, SessionId), CommandError> {
     if let Some(pid) = args.pid {
         let process = app.host().process(pid).ok_or_else(|| {
@@ -114,7 +115,7 @@ fn who_joins(app: &mut App, args: &Args) -> Result<(String, Process, SessionId),
     }
     let inside = |cli: &&'static dyn AgentCli| Some((*cli, env::get(cli.session_variable()?)?));
     let Some((cli, session)) = consort_agents::ALL.iter().find_map(inside) else {
-        // One that was joined by its process is known by it.
+        // An agent that was joined by its process is recognised by that process.
         let facts = caller_facts(app);
         if let Ok(Caller::Agent(agent)) = app.caller(&facts) {
             return Ok((agent.kind, agent.location.process, agent.session));

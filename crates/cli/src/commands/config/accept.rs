@@ -1,5 +1,4 @@
-//! The command `consort config accept`: accepts what a configuration file says that
-//! loosens protection.
+//! The command `consort config accept`: accepts values in configuration files that loosen protection.
 
 use consort_core::config::Acceptance;
 use consort_core::config::ConfigError;
@@ -13,7 +12,7 @@ use crate::world::World;
 #[derive(clap::Args)]
 pub(crate) struct Args {}
 
-/// Shows what the files say that loosens protection, and accepts it.
+/// Shows the values in the files that loosen protection, and accepts them if the person confirms.
 pub(crate) fn run(world: &World, _: &Args) -> CommandResult {
     let mut app = world.app();
     let worktree = world.place().worktree;
@@ -35,7 +34,7 @@ pub(crate) fn run(world: &World, _: &Args) -> CommandResult {
     }
     let facts = person::confirmed(&mut app, "loosen protection as shown above")?;
     app.accept(&facts, &all)?;
-    // Opening publishes what hooks need.
+    // Opening the store publishes the settings that hooks need.
     world.open()?;
     world.out.line("Accepted.")
 }

@@ -1,4 +1,4 @@
-//! The command `consort config list`: prints every setting, and where it came from.
+//! The command `consort config list`: prints every setting, and its source.
 
 use consort_core::config::KEYS;
 use consort_core::text;
@@ -23,7 +23,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     let mut text = String::new();
     for setting in &config.settings {
-        // `config get` has all of it.
+        // `config get` prints the whole value.
         let line = format!("{} = {}", setting.key, text::one_line(&setting.value, 40));
         let comment = if args.sources {
             text::one_line(&setting.source.to_string(), 200)

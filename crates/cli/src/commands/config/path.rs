@@ -1,4 +1,4 @@
-//! The command `consort config path`: prints where the configuration files are.
+//! The command `consort config path`: prints the paths of the configuration files.
 
 use serde_json::json;
 

@@ -37,7 +37,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     world.out.line(told)
 }
 
-/// Sets a setting, or takes it out of its file, if the caller may; what was done, in words.
+/// Sets a setting, or takes it out of its file, if the caller may; returns a sentence about what was done.
 pub(super) fn change(
     world: &World,
     key: &str,
@@ -45,7 +45,7 @@ pub(super) fn change(
     is_project: bool,
 ) -> Result<String, CommandError> {
     let mut app = world.app();
-    // Who is kept from writing by them does not loosen the rules.
+    // An agent that the rules keep from writing must not loosen them.
     let what = match value {
         Some(value) => format!("set {key} to {value}"),
         None => format!("unset {key}"),
@@ -61,14 +61,14 @@ pub(super) fn change(
     write(world, app, (key, value), is_project, confirmed)
 }
 
-/// What a setting is once this was done.
+/// Returns the value of a setting once it is set, or its default once it is unset.
 pub(crate) fn value_or_default(key: &str, value: Option<&str>) -> String {
     let default = || config::key(key).map_or("", |key| key.default);
     value.unwrap_or_else(default).to_owned()
 }
 
-/// Writes a setting into its file, or takes it out of it, and accepts it where the person has
-/// confirmed that; what was done, in words.
+/// Writes a setting into its file, or takes it out, and accepts the value if the person has confirmed it;
+/// returns a sentence about what was done.
 pub(crate) fn write(
     world: &World,
     mut app: App,
@@ -112,7 +112,8 @@ pub(crate) fn write(
     if let (Some(facts), Some(value)) = (confirmed, value) {
         app.accept(&facts, &Acceptance::new(&source, key, value).into_iter().collect::<Vec<_>>())?;
     }
-    // Opening publishes what hooks need; it also says who overrides this.
+    // Opening the store publishes the settings that hooks need; it also tells which source overrides this
+    // one.
     let config = world.open()?.config;
     let now = config.get(key);
     let winner = config.settings.iter().find(|setting| setting.key == key);

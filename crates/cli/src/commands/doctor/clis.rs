@@ -1,5 +1,5 @@
-//! What `consort doctor` says of each agent CLI: whether it is connected, whether its hooks
-//! arrive, and what keeps them from it.
+//! Checks each agent CLI for `consort doctor`: whether it is connected, whether its hooks arrive, and what
+//! keeps them from it.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ use crate::connect::State;
 use crate::connect::TheirFile;
 use crate::world::World;
 
-/// How long a program may take to say its version. All are asked at once.
+/// Longest time a program may take to print its version. All are asked at once.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) fn check(world: &World) -> Vec<Finding> {
@@ -66,7 +66,7 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     findings
 }
 
-/// What each CLI says of its version, or its package.
+/// Returns the version of each CLI: of its npm package, or as the program prints it.
 fn versions(standings: &[ConnectionState]) -> Vec<Option<String>> {
     thread::scope(|scope| {
         let ask = |standing: &'_ ConnectionState| {
@@ -78,8 +78,8 @@ fn versions(standings: &[ConnectionState]) -> Vec<Option<String>> {
     })
 }
 
-/// The version of the npm package that a program is from: what Node takes a second to start
-/// is read in no time.
+/// Reads the version of the npm package that a program is from: this takes no time, but Node takes a second
+/// to start.
 fn packaged_version(program: &Path) -> Option<String> {
     let real = fs::canonicalize(program).ok()?;
     let name = program.file_name()?.to_str()?;
@@ -94,14 +94,14 @@ fn packaged_version(program: &Path) -> Option<String> {
     })
 }
 
-/// The first number a program says of its version.
+/// Asks a program for its version: the first number that it prints.
 fn told_version(program: &Path) -> Option<String> {
     let told = consort_host::ask_version(program, PATIENCE)?;
     let is_version = |word: &&str| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
     told.split_whitespace().find(is_version).map(str::to_owned)
 }
 
-/// How it stands to us, and how long ago a hook of it was heard.
+/// Reports whether a CLI is connected, and how long ago a hook of it was heard.
 fn connection(standing: &ConnectionState, name: &str, heard: Option<i64>) -> Finding {
     let sentence = standing.sentence();
     let both = standing.user != State::Absent && standing.project != State::Absent;
@@ -126,7 +126,7 @@ fn connection(standing: &ConnectionState, name: &str, heard: Option<i64>) -> Fin
     }
 }
 
-/// What its sessions cannot do: nobody should wait for it.
+/// Lists what sessions of a CLI cannot do, so that nobody waits for it.
 fn limits(kind: &str) -> String {
     let lacks = consort_agents::find(kind).map_or(&[][..], |cli| cli.missing_abilities());
     match lacks {
@@ -138,7 +138,7 @@ fn limits(kind: &str) -> String {
     }
 }
 
-/// A version that this was never tried with, because it is older.
+/// Warns of a version older than the one that we were tried with.
 fn too_old(cli: &dyn AgentCli, version: &str) -> Option<Finding> {
     let numbers = |version: &str| -> Vec<u64> {
         let parts = version.trim_start_matches('v').split(|c: char| !c.is_ascii_digit());
@@ -151,8 +151,8 @@ fn too_old(cli: &dyn AgentCli, version: &str) -> Option<Finding> {
     })
 }
 
-/// Settings of any tier that keep its hooks from running. What our own file says is said
-/// already.
+/// Finds settings of any tier that keep a CLI's hooks from running. A switch in the file with our hooks is
+/// reported by `connection`.
 fn silenced(world: &World, cli: &dyn AgentCli, worktree: &Path) -> Vec<Finding> {
     let switches = cli.hook_switches(&world.config_dir(cli), worktree);
     let mut seen: Vec<PathBuf> = Vec::new();
@@ -172,7 +172,7 @@ fn silenced(world: &World, cli: &dyn AgentCli, worktree: &Path) -> Vec<Finding> 
     findings
 }
 
-/// Hooks that it does not run before the person has agreed to them.
+/// Reports hooks that a CLI does not run before the person has agreed to them.
 fn unreviewed(world: &World, cli: &dyn AgentCli) -> Option<Finding> {
     let config_dir = world.config_dir(cli);
     let level = Level::User(&config_dir);
@@ -190,7 +190,7 @@ fn unreviewed(world: &World, cli: &dyn AgentCli) -> Option<Finding> {
     ))
 }
 
-/// Whether agents of a connected CLI have to ask before they use us.
+/// Tells whether agents of a connected CLI have to ask before they use us.
 pub(super) fn lacks_rules(
     world: &World,
     cli: &dyn AgentCli,

@@ -1,5 +1,4 @@
-//! What `consort doctor --fix` does: the fixes that need no decision, and one question for
-//! the agent CLIs.
+//! Carries out `consort doctor --fix`: the fixes that need no decision, and one question for the agent CLIs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -23,7 +22,7 @@ pub(super) fn run(world: &World, yes: bool) -> CommandResult {
             .map_err(|error| CommandError::file("cannot change", data, error))?;
         world.out.line(format!("Made private: {}", data.display()))?;
     }
-    // Whatever opens the store writes what hooks read beside it; a damaged one is reported.
+    // Opening the store writes the files that hooks read beside it; the checks report a damaged store.
     let _ = world.open();
     let worktree = world.place().worktree;
     let mut targets = Vec::new();

@@ -37,7 +37,7 @@ struct Finding {
     check: String,
     level: Severity,
     detail: String,
-    /// What fixes it, mostly a command.
+    /// The fix, mostly a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
 }
@@ -46,13 +46,13 @@ struct Finding {
 #[serde(rename_all = "snake_case")]
 enum Severity {
     Ok,
-    /// Not here, which is neither good nor bad.
+    /// Something that is not here, which is neither good nor bad.
     Absent,
     Warning,
     Problem,
 }
 
-/// How many entries are replayed for a check-up.
+/// Longest journal that is replayed for a check-up, in entries.
 const REPLAYED: i64 = 20_000;
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
@@ -90,7 +90,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     Ok(ExitCode::from(if problem { exit::FOUND_SOMETHING } else { 0 }))
 }
 
-/// All of it in a line.
+/// Counts problems and warnings in a line.
 fn summary(findings: &[Finding]) -> String {
     let count = |level| findings.iter().filter(|finding| finding.level == level).count();
     let (problems, warnings) = (count(Severity::Problem), count(Severity::Warning));
@@ -183,7 +183,7 @@ fn store(world: &World) -> Vec<Finding> {
             Some("consort status"),
         ));
     }
-    // A long journal takes its time to replay; the command for that says so.
+    // A long journal takes its time to replay: `consort journal verify` does that.
     let is_ours = matches!(app.engine_mut().newer_schema(), Ok(None));
     if is_ours
         && entries <= REPLAYED
@@ -225,7 +225,7 @@ fn store(world: &World) -> Vec<Finding> {
     findings
 }
 
-/// The command that opens a file for you to change.
+/// Returns the command that opens a file for the person to change.
 fn edit(file: &Path) -> String {
     format!("${{EDITOR:-vi}} {}", file.display())
 }
@@ -252,7 +252,7 @@ fn settings(world: &World) -> Vec<Finding> {
     }
 }
 
-/// Whether commands run behind the shield, where that was connected.
+/// Reports whether commands run behind the shield, if it is connected for any CLI.
 fn shield(world: &World) -> Option<Finding> {
     let connected = consort_agents::ALL.iter().find(|cli| {
         let config_dir = world.config_dir(**cli);

@@ -18,7 +18,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// All that is reserved, enforced or advisory, and what was edited lately.
+/// Lists all holds, enforced or advisory, and the files that were edited lately.
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);

@@ -32,7 +32,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     world.out.line(format!("Everyone may write {} for {minutes}.", shown(&hold)))
 }
 
-/// Whole minutes, up to a day.
+/// Parses a time into whole minutes, one at least and a day at most.
 fn minutes(text: &str) -> Result<u32, String> {
     let minutes = time::parse_duration(text)?.as_secs().div_ceil(60);
     let within = u32::try_from(minutes).ok().filter(|minutes| (1..=1_440).contains(minutes));

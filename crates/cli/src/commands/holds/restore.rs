@@ -36,7 +36,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if !args.json {
         show(world, &outcome, is_as_kept)?;
     }
-    // An agent has nobody to ask, and the work is its own.
+    // An agent has nobody to ask, and restores its own work.
     let is_asked = !args.yes && !args.json && std::io::stdin().is_terminal();
     if !args.dry_run && !is_as_kept {
         if is_asked && !agree(false, "Restore it?")? {
@@ -68,7 +68,7 @@ fn show(world: &World, outcome: &RestoreOutcome, is_as_kept: bool) -> CommandRes
     difference(outcome).lines().try_for_each(|line| world.out.line(text::printable(line)))
 }
 
-/// What would change, as a unified diff.
+/// Formats the change as a unified diff.
 fn difference(outcome: &RestoreOutcome) -> String {
     let before = outcome.before.as_deref().unwrap_or_default();
     let (Ok(before), Ok(after)) = (str::from_utf8(before), str::from_utf8(&outcome.after)) else {

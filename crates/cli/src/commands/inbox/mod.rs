@@ -60,8 +60,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How often a wait goes on after the store failed, a second the first time and
-/// twice as long each time after.
+/// Most failures of the store in a row after which a wait goes on, a second after the first and twice as long
+/// after each further one.
 const TRIES: u32 = 5;
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
@@ -120,21 +120,21 @@ fn list(world: &World, opened: &mut Opened, args: &Args, mailbox: &Actor) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// Sleeps until there is something. A store that fails meanwhile may come back.
+/// Sleeps until there is a letter or time is up. A store that fails meanwhile may come back.
 fn wait(
     world: &World,
     opened: &mut Opened,
     args: &Args,
     request: &InboxRequest,
 ) -> Result<Vec<Letter>, CommandError> {
-    // One that is too far off is none.
+    // A timeout too far off to be counted is none.
     let until = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let session = match opened.caller()? {
         Caller::Agent(agent) => Some(agent.location.process),
         Caller::Person | Caller::Anonymous(_) => None,
     };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
-    // Hung before the first look, so that nothing falls between the two.
+    // Opened before the first look, so that no message falls between the two.
     let topic = Topic::Mailbox(request.mailbox.clone());
     let mut listener = Listener::open(&world.paths.listeners(), Some(&topic)).map_err(cannot_wait)?;
     let mut failures = 0;
@@ -158,7 +158,7 @@ fn wait(
         }
         listener.wait(None, nap.min(left)).map_err(cannot_wait)?;
         opened.app.close_if_replaced();
-        // Left behind by its session, it would take mail that nobody sees.
+        // A wait that outlives its session would take mail that nobody sees.
         if session.as_ref().is_some_and(|session| !opened.app.host().is_alive(session)) {
             return Err(CommandError::user(
                 "the session this waited for has ended",
@@ -168,7 +168,7 @@ fn wait(
     }
 }
 
-/// Whose mailbox a command is about: the caller's own.
+/// Returns the caller, whose own mailbox the command is about.
 pub(super) fn mailbox(opened: &mut Opened) -> Result<Actor, CommandError> {
     let facts = person::acting(&mut opened.app)?;
     match opened.app.caller(&facts)? {

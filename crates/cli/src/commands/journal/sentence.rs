@@ -1,4 +1,4 @@
-//! Entries of the journal in words.
+//! Describes an entry of the journal in a line, for people.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ use consort_core::text;
 use crate::error::CommandError;
 use crate::time;
 
-/// What an entry says, in a line.
+/// Describes an entry in a line.
 pub(crate) fn sentence(
     app: &mut App,
     entry: &Entry,
@@ -86,7 +86,7 @@ pub(crate) fn sentence(
             Change::Dropped => continue,
         });
     }
-    // An agent's own doings name it already.
+    // The sentence about an agent's own change names the agent.
     let actor = match &entry.actor {
         Actor::Agent(_) => "",
         Actor::Person if says_who(&entry.changes) => "",
@@ -130,7 +130,7 @@ fn presence(
     })
 }
 
-/// Whether the line begins with who did it.
+/// Tells whether the sentence itself begins with the actor.
 fn says_who(changes: &[KeptChange]) -> bool {
     let first = changes.first().map(|kept| &kept.change);
     matches!(first, Some(Change::Messages(_) | Change::Claims(_) | Change::Tasks(_)))
@@ -161,7 +161,7 @@ fn convergence(change: &ConvergenceChange, number: Option<Number>) -> String {
     }
 }
 
-/// Which entities a batch names; what it says of them is for `consort know`.
+/// Names the entities of a batch; `consort know` shows their content.
 fn knowledge(change: &KnowledgeChange) -> String {
     let names = |edits: &mut dyn Iterator<Item = &Edit>| {
         let named = edits.filter_map(|edit| match &edit.change {
@@ -207,7 +207,7 @@ fn hold(change: &ClaimChange, is_new: bool) -> String {
             let reason = contest.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
             format!("{} contests {}{reason}", contest.label, key.resource.shown())
         }
-        // Only what opens something to everyone is held in Consort's name.
+        // Only an override is held in Consort's name.
         ClaimChange::Released { key, .. } if key.holder == Actor::Consort => {
             format!("the override of {} is over", key.resource.shown())
         }
@@ -264,7 +264,7 @@ fn dispatch(change: &DispatchChange, number: Option<Number>) -> String {
     }
 }
 
-/// Who has asked a question, if that is still known.
+/// Finds the session that has asked a question, if that is still known.
 fn asker(app: &mut App, ask: ChangeId) -> Result<Option<SessionId>, CommandError> {
     let entry = app.journal_entry(ask.entry)?;
     let asked = entry.and_then(|entry| entry.changes.into_iter().nth(ask.place as usize));
@@ -295,7 +295,7 @@ fn policy(
         }
         PolicyChange::Answered { answer, by, .. } => {
             let by = match by {
-                // The line begins with it.
+                // The line begins with `you`.
                 DecidedBy::Person => String::new(),
                 DecidedBy::Opener => ", by its opener".to_owned(),
                 DecidedBy::Rule { number, .. } => format!(", by rule #{number}"),
@@ -343,7 +343,7 @@ fn task(
     })
 }
 
-/// The messages that a change is about, besides those it sends.
+/// Returns the messages that a change is about, besides one that it sends.
 fn mentioned(change: &MessageChange) -> &[ChangeId] {
     match change {
         MessageChange::Sent(_) => &[],

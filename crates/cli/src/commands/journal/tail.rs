@@ -55,10 +55,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         (true, false) => Json::List,
         (true, true) => Json::Stream,
     };
-    // `-n 0` begins with whatever comes from now on.
+    // `-n 0` prints only the entries that come from now on.
     let begin = if args.lines == 0 { Some(opened.app.journal_last_seq()?) } else { None };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
-    // Hung before the first look, so that nothing falls between the two.
+    // Opened before the first look, so that no entry falls between the two.
     let listener = args.follow.then(|| {
         let topic = request.project.clone().map(Topic::Project);
         Listener::open(&world.paths.listeners(), topic.as_ref())
@@ -75,13 +75,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         last = print(world, &mut opened, json, &request)?.unwrap_or(last);
         listener.wait(None, notify::POLL_INTERVAL).map_err(cannot_wait)?;
         if opened.app.close_if_replaced() {
-            // Another store counts from the beginning.
+            // A store put in the old one's place counts from the beginning.
             last = 0;
         }
     }
 }
 
-/// How entries are printed.
+/// The form in which entries are printed.
 #[derive(Clone, Copy)]
 enum Json {
     No,
@@ -98,7 +98,7 @@ fn print(
     let entries = opened.app.journal_tail(request)?;
     let mut names = HashMap::new();
     match json {
-        // Followed, it is a stream: an object for each.
+        // One list; with `--follow` a stream, an object for each entry.
         Json::List => world.out.items(&mut opened.app, &entries)?,
         Json::Stream => {
             let mut print = |entry| world.out.one(&mut opened.app, "entry", entry);

@@ -41,7 +41,7 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     let mut props = Map::new();
     let is_bare = args.text.is_none() && args.fields.is_empty();
     match kind {
-        // A note needs no name.
+        // A note needs no name: a single argument is its text.
         Kind::Note if is_bare => {
             drop(props.insert(kind.fields()[1].name.to_owned(), args.name.as_str().into()))
         }
@@ -52,7 +52,7 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
         }
         _ => drop(props.insert(kind.key_field().to_owned(), args.name.as_str().into())),
     }
-    // The text may be left out of what is recorded already.
+    // For an entity that is recorded already, a field may come in the place of the text.
     let is_field = |text: &&String| text.split_once('=').is_some_and(|(name, _)| kind.field(name).is_some());
     let text = args.text.iter().filter(|text| !is_field(text));
     props.extend(text.map(|text| (kind.fields()[1].name.to_owned(), Value::from(text.as_str()))));

@@ -7,7 +7,7 @@ use crate::error::CommandResult;
 use crate::knowledge;
 use crate::world::World;
 
-/// Copies something that another project knows, with where it is from.
+/// Copies something that another project knows, and its origin.
 pub(super) fn run(world: &World, name: &str, from: Option<&str>, json: bool) -> CommandResult {
     let mut opened = world.open()?;
     let there = match from {

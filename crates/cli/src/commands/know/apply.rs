@@ -43,7 +43,7 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
             "a batch is `{\"actions\": [[\"record-principle\", {\"name\": …}], …]}`",
         )
     })?;
-    // The list alone will do.
+    // A list of actions without the object around it will do.
     let actions = batch.get("actions").unwrap_or(&batch).clone();
     let mut opened = world.open()?;
     let named = batch.get("projectId").or_else(|| batch.get("project")).and_then(Value::as_str);

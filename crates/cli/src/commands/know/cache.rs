@@ -98,7 +98,7 @@ pub(super) fn run(world: &World, command: &Command) -> CommandResult {
     }
 }
 
-/// How much there is.
+/// Returns the size of the cache as JSON.
 fn of(cache: &Cache) -> Value {
     let size = cache.size();
     json!({ "results": size.results, "bytes": size.bytes })

@@ -50,7 +50,7 @@ pub(super) fn run(world: &World, args: &ScopeArgs, is_markdown: bool, to: Option
         page.push_str(&format!("\n## {}{}s\n", kind.as_str()[..1].to_uppercase(), &kind.as_str()[1..]));
         these.iter().for_each(|known| page.push_str(&section(known)));
     }
-    // Agents wrote it, and a terminal may read it.
+    // Agents wrote the text, and it may go to a terminal.
     world.out.text(text::printable(&page))
 }
 

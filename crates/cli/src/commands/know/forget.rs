@@ -1,4 +1,4 @@
-//! The command `consort know forget`: removes something for good.
+//! The command `consort know forget`: removes an entity from the knowledge for good.
 
 use consort_core::knowledge::ForgetRequest;
 use consort_core::text;
@@ -29,7 +29,7 @@ pub(super) fn run(world: &World, name: &str, args: &ScopeArgs) -> CommandResult 
             format!("`consort know search {name}` finds what is like it"),
         ));
     }
-    // Also where it is not written by itself: it must not stay in the file.
+    // Saved even where the file is not written automatically: the entity must not stay in it.
     if file::stamp(&opened.place.worktree).is_some() && scope.project().is_some() {
         file::save(&mut opened)?;
     }

@@ -1,5 +1,5 @@
-//! The command `consort know import`: takes in knowledge from a file or a directory:
-//! ours, or a memory server's; or lists what a file of instructions says.
+//! The command `consort know import`: records knowledge from a file or a directory, ours or a memory
+//! server's, or lists the points of a file of instructions.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -28,7 +28,7 @@ use crate::time;
 use crate::world::Opened;
 use crate::world::World;
 
-/// Longer files are not looked at.
+/// Longest file that is read, in bytes.
 const LONGEST: u64 = 64 << 20;
 
 #[derive(clap::Args)]
@@ -85,7 +85,7 @@ fn read(path: &Path) -> Result<String, CommandError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Our own JSON, one thing a line, or what the official memory server keeps.
+/// Reads our own JSON, one thing a line, or the JSON of the official memory server.
 fn lines(file: &Path, text: &str) -> Result<Vec<ImportedThing>, CommandError> {
     let mut things = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -104,7 +104,7 @@ fn lines(file: &Path, text: &str) -> Result<Vec<ImportedThing>, CommandError> {
     Ok(things)
 }
 
-/// What a directory that `export --to` wrote says otherwise than what is known.
+/// Reads a directory that `export --to` wrote, and returns what differs from what is known.
 fn pages(opened: &mut Opened, scope: &Scope, dir: &Path) -> Result<Vec<ImportedThing>, CommandError> {
     let mut things = Vec::new();
     for kind in Kind::ALL {
@@ -124,7 +124,8 @@ fn pages(opened: &mut Opened, scope: &Scope, dir: &Path) -> Result<Vec<ImportedT
     Ok(things)
 }
 
-/// What a page of ours says that is not known; `None` where it is none.
+/// Reads an exported page, and returns what it says that is not known, if anything; the outer `None` if the
+/// page is not ours.
 fn page(
     opened: &mut Opened,
     scope: &Scope,
@@ -155,7 +156,7 @@ fn is_link(link: &consort_core::knowledge::Known, to: &str, of: &str) -> bool {
     link.text("to") == to && link.text("type") == of
 }
 
-/// All of it, or nothing; and exactly what that was.
+/// Records all of the things or none, and prints exactly what was recorded.
 fn record(
     world: &World,
     opened: &mut Opened,
@@ -170,7 +171,7 @@ fn record(
         }
         return world.out.line("Nothing is new in it.");
     }
-    // What ties things together comes after them.
+    // Relationships come after the things that they link.
     things.sort_by_key(|thing| thing.action[0] == "link-entities");
     let request = ActRequest {
         caller: person::acting(&mut opened.app)?,
@@ -194,7 +195,7 @@ fn record(
     Ok(())
 }
 
-/// What a file of instructions says, for a person to choose from.
+/// Lists the points of a file of instructions, for a person to choose from, or records the chosen ones.
 fn candidates(world: &World, opened: &mut Opened, scope: &Scope, args: &Args, text: &str) -> CommandResult {
     let found = markdown::candidates(text);
     let Some(take) = &args.take else { return offer(world, opened, scope, args, &found) };
@@ -217,7 +218,7 @@ fn candidates(world: &World, opened: &mut Opened, scope: &Scope, args: &Args, te
     record(world, opened, scope, chosen.into_iter().map(thing).collect(), args)
 }
 
-/// Those that are not known yet. Each keeps its number, whatever was taken before.
+/// Lists the candidates that are not known yet. Each keeps its number, whatever was taken before.
 fn offer(
     world: &World,
     opened: &mut Opened,

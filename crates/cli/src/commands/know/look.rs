@@ -1,5 +1,5 @@
-//! The commands `consort know search`, `show`, `list`, `history`, `stale` and `as-of`:
-//! each is one question, and its answer is for people.
+//! The commands `consort know search`, `show`, `list`, `history`, `stale` and `as-of`: each asks one
+//! question, and prints the answer for people.
 
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;
@@ -21,11 +21,11 @@ use crate::render;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How many a search finds, and how many of a list are shown.
+/// Most things that a search finds, and most lines of a list that are shown.
 const MOST_FOUND: usize = 50;
 const MOST_LISTED: usize = 200;
 
-/// How many of those shown are remembered.
+/// Most of the things shown that are noted for an agent.
 const MOST_SHOWN: usize = 20;
 
 pub(super) enum Look<'a> {
@@ -38,7 +38,7 @@ pub(super) enum Look<'a> {
 }
 
 impl Look<'_> {
-    /// What is asked, in the query language, of what that alone can tell.
+    /// Returns the question in the query language, if only that can answer it.
     fn source(&self) -> String {
         let quoted = |text: &str| Value::from(text).to_string();
         match self {
@@ -85,7 +85,7 @@ pub(super) fn run(world: &World, look: &Look<'_>, args: &ScopeArgs) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks in the query language what only that can tell.
+/// Asks a question that only the query language can answer, and prints the answer.
 fn ask(
     world: &World,
     opened: &mut Opened,
@@ -105,7 +105,7 @@ fn ask(
     Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
 }
 
-/// An agent hears of it should what it was shown become stale.
+/// Notes the things an agent was shown, so that it hears if they become stale.
 fn note_shown(opened: &mut Opened, found: &[Known]) {
     if let Ok(Caller::Agent(agent)) = opened.caller() {
         let current = found.iter().filter(|known| known.stale.is_none()).take(MOST_SHOWN);
@@ -114,7 +114,7 @@ fn note_shown(opened: &mut Opened, found: &[Known]) {
     }
 }
 
-/// The same from the index, whole.
+/// Finds the whole entities that a question is about in the index.
 fn found(opened: &mut Opened, scope: &Scope, look: &Look<'_>) -> Result<Vec<Known>, CommandError> {
     file::take_in(opened, scope);
     let index = opened.app.knowledge_seen_from(scope, &opened.place.worktree, &opened.cwd)?;

@@ -1,5 +1,5 @@
-//! Knowledge as Markdown files that a person can review and edit: one file for each
-//! thing, its fields in the front matter, what it is about as the text.
+//! Reads and writes knowledge as Markdown files that a person can review and edit: one file for each thing,
+//! its fields in the front matter, its description as the text.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,10 +17,10 @@ use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
-/// How long a candidate may be: what is longer is no one thing.
+/// Longest candidate, in bytes: a longer text is not one thing.
 const LONGEST_CANDIDATE: usize = 600;
 
-/// Each thing, with the file it belongs in.
+/// Returns the page of each thing, with the path of its file.
 pub(super) fn files(all: &[Known]) -> Vec<(PathBuf, String)> {
     let mut taken = BTreeSet::new();
     let mut files = Vec::new();
@@ -50,12 +50,12 @@ fn page(known: &Known) -> String {
     text::printable(&page)
 }
 
-/// The field that is the text of the page.
+/// Returns the field that is the text of the page.
 fn body_field(kind: Kind) -> &'static str {
     if kind == Kind::Relationship { "description" } else { kind.fields()[1].name }
 }
 
-/// What a page says, and how it would be recorded; `None` where it is none of ours.
+/// Parses a page into the action that would record it; `None` if the page is none of ours.
 pub(super) fn thing(page: &str, moment: &dyn Fn(&str) -> Option<Timestamp>) -> Option<ImportedThing> {
     let (front, body) = page.strip_prefix("---\n")?.split_once("\n---\n")?;
     let mut fields = Map::new();
@@ -73,8 +73,8 @@ pub(super) fn thing(page: &str, moment: &dyn Fn(&str) -> Option<Timestamp>) -> O
     Some(ImportedThing { action: json!([recording(kind), fields]), by, at })
 }
 
-/// What somebody has changed in a page, said by the one who imports it now; `None` where
-/// it says what is known.
+/// Reduces a page to what somebody has changed in it, as said by the one who imports it now; `None` if the
+/// page says what is known.
 pub(super) fn changed(mut thing: ImportedThing, known: &Known) -> Option<ImportedThing> {
     let fields = thing.action.get_mut(1)?.as_object_mut()?;
     let (key, mut removed) = (known.kind.key_field(), Map::new());
@@ -99,15 +99,14 @@ pub(super) fn changed(mut thing: ImportedThing, known: &Known) -> Option<Importe
     Some(thing)
 }
 
-/// Something that a file of instructions says, and the line it begins at.
+/// A point of a file of instructions, and the line it begins at.
 pub(super) struct Candidate {
     pub(super) line: usize,
     pub(super) heading: String,
     pub(super) text: String,
 }
 
-/// What stands in a file of instructions or memories as a point or a paragraph of its
-/// own.
+/// Finds the points and paragraphs of a file of instructions or memories.
 pub(super) fn candidates(page: &str) -> Vec<Candidate> {
     let mut candidates: Vec<Candidate> = Vec::new();
     let (mut heading, mut is_code, mut is_open) = (String::new(), false, false);

@@ -14,7 +14,8 @@ use crate::knowledge::file;
 use crate::output;
 use crate::world::World;
 
-/// Git takes the second file for the result; where this fails, that is a conflict.
+/// Merges two files in a child process. Git takes the second of its files, `ours`, for the result; a failure
+/// is a conflict.
 pub(super) fn run(ours: &Path, theirs: &Path) -> Result<ExitCode, CommandError> {
     match file::in_a_child("join", &[ours, theirs], b"")? {
         Some((code, said)) => {

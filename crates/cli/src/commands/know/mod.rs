@@ -148,14 +148,14 @@ pub(crate) enum Command {
     Try,
 }
 
-/// A kind, in the singular or the plural.
+/// Parses a kind, in the singular or the plural.
 fn kind_named(name: &str) -> Result<Kind, String> {
     let all = || Kind::ALL.map(|kind| format!("{}s", kind.as_str())).join(", ");
     Kind::named(name.strip_suffix('s').unwrap_or(name)).ok_or_else(|| format!("there are {}", all()))
 }
 
 impl Command {
-    /// What follows `consort know`, where it is one of the common forms.
+    /// Parses the words after `consort know` without clap, if they are one of the common forms.
     pub(crate) fn quick(mut arguments: impl Iterator<Item = OsString>) -> Option<Self> {
         let is_query = arguments.next().is_some_and(|first| first == "query");
         if is_query { query::Args::quick(arguments).map(Self::Query) } else { None }

@@ -37,8 +37,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Expressions and nothing else, without a parser: that one costs as much as the
-    /// answer often does. `None` is for the parser to judge.
+    /// Parses expressions and nothing else without clap, which costs as much as the answer often does. `None`
+    /// is left to clap.
     pub(super) fn quick(arguments: impl Iterator<Item = OsString>) -> Option<Self> {
         let is_expression = |text: &String| !text.is_empty() && !text.starts_with('-');
         let one = |argument: OsString| argument.into_string().ok().filter(is_expression);
@@ -89,7 +89,7 @@ pub(super) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
 }
 
-/// Prints an answer's JSON.
+/// Prints an answer as JSON, and returns its exit code.
 pub(super) fn print_json(world: &World, now: Timestamp, answer: &Answer) -> Result<ExitCode, CommandError> {
     world.out.json(&answer.envelope(now))?;
     Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))

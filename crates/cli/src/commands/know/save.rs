@@ -12,7 +12,7 @@ pub(super) fn run(world: &World, is_json: bool) -> CommandResult {
     let mut opened = world.open()?;
     person::known(&mut opened.app)?;
     let scope = consort_core::knowledge::Scope::Project(opened.project.id.clone());
-    // What is in the file and not known would be lost.
+    // Anything that only the file says would be lost.
     file::take_in(&mut opened, &scope);
     let (path, length) = file::save(&mut opened)?;
     file::warn_without_driver(&opened.place.worktree);

@@ -19,7 +19,7 @@ pub(super) fn run(world: &World, words: &str, is_json: bool) -> CommandResult {
     }
 }
 
-/// The projects of this machine that are like this one.
+/// Prints the projects of this machine that are like this one.
 fn projects(world: &World, opened: &mut Opened, is_json: bool) -> CommandResult {
     let found = opened.app.similar_projects(&opened.project.id)?;
     if is_json {
@@ -36,7 +36,7 @@ fn projects(world: &World, opened: &mut Opened, is_json: bool) -> CommandResult 
     world.out.line("`consort know similar <words>` finds what they know.")
 }
 
-/// Principles and patterns of other projects that have these words.
+/// Prints principles and patterns of other projects that have these words.
 fn things(world: &World, opened: &mut Opened, words: &str, is_json: bool) -> CommandResult {
     let found = opened.app.similar_things(&opened.project.id, words)?;
     if is_json {

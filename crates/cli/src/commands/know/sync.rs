@@ -1,5 +1,5 @@
-//! The command `consort know sync`: exchanges what this project knows with a server
-//! elsewhere, and goes on as either side changes.
+//! The command `consort know sync`: exchanges this project's knowledge with a server elsewhere, and goes on
+//! as either side changes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    // Everything that is known leaves the machine.
+    // All knowledge leaves the machine, so this is for the person.
     person::refuse_agents(&mut opened.app)?;
     person::known(&mut opened.app)?;
     let remote = remote(world, &opened, args)?;
@@ -52,7 +52,7 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     world.save_in_background();
     let synced = runtime.block_on(sync(world, &mut opened, args, &remote));
     world.saved.finish();
-    // A listener may be waited for a while longer; nobody hears it.
+    // A thread may wait on its listener for a while longer, which nobody needs.
     runtime.shutdown_background();
     synced
 }
@@ -108,7 +108,7 @@ fn failed(what: &str) -> CommandError {
     CommandError::user(what, "check that `consort serve` runs there, and the address and port")
 }
 
-/// What the URL and the token's file say.
+/// Reads the server's address, path and token from the URL and the token's file.
 fn remote(world: &World, opened: &Opened, args: &Args) -> Result<Remote, CommandError> {
     let wrong =
         |why: &str| CommandError::user(format!("`{}` {why}", args.url), "write it as `http://host:4917`");
@@ -129,7 +129,8 @@ fn remote(world: &World, opened: &Opened, args: &Args) -> Result<Remote, Command
     }
     let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let address = if has_port { address.to_owned() } else { format!("{address}:{USUAL_PORT}") };
-    // A clone may have another name there, and another project this one's; only a path is no id elsewhere.
+    // A clone may have another name there, and another project may have this name, so the id is sent; only an
+    // id made of a path means nothing elsewhere.
     let Project { id, name } = &opened.project;
     let project = if id.as_str().starts_with("path:") { name.as_str() } else { id.as_str() };
     let path = match path.trim_end_matches('/') {
@@ -142,7 +143,7 @@ fn remote(world: &World, opened: &Opened, args: &Args) -> Result<Remote, Command
     Ok(Remote { address, path, token: token.trim().to_owned() })
 }
 
-/// As part of a URL's path.
+/// Escapes a name as part of a URL's path.
 fn escaped(name: &str) -> String {
     let escape = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

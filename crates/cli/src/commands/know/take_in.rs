@@ -1,5 +1,5 @@
-//! The hidden command `consort know take-in`: records what the knowledge file of this
-//! worktree says, in a process that may die of it.
+//! The hidden command `consort know take-in`: records the content of this worktree's knowledge file, in a
+//! process that may die of it.
 
 use crate::error::CommandError;
 use crate::exit::ExitCode;

@@ -1,4 +1,4 @@
-//! Shows a pane: in this terminal, or in a window of its own.
+//! Shows a pane in this terminal, or in a window of its own.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 
-/// Terminal programs, and how each is told to run a command.
+/// Terminal programs, each with the arguments that make it run a command.
 const TERMINALS: &[(&str, &[&str])] = &[
     ("kitty", &[]),
     ("wezterm", &["start", "--"]),
@@ -23,8 +23,8 @@ const TERMINALS: &[(&str, &[&str])] = &[
     ("xterm", &["-e"]),
 ];
 
-/// Shows a pane here: this process becomes a client of its server, or the client that shows
-/// this terminal goes there.
+/// Shows a pane in this terminal: this process becomes a client of the pane's tmux server, or the client that
+/// shows this terminal switches to the pane.
 pub(crate) fn here(tmux: &Tmux, pane: &PaneAddress) -> CommandResult {
     tmux.select(pane)?;
     if env::terminal().tmux.as_ref() == Some(&pane.server) {
@@ -66,7 +66,7 @@ pub(crate) fn in_window(pane: &PaneAddress) -> CommandResult {
         window
     };
     window.env_remove("TMUX").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // It outlives this command, and Ctrl-C here.
+    // The window outlives this command, and a Ctrl-C here.
     window.process_group(0);
     let started = window.spawn();
     started.map(drop).map_err(|error| {

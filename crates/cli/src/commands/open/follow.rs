@@ -1,4 +1,4 @@
-//! Follows the start of an opened agent, and says how it went.
+//! Follows the start of an opened agent, and reports how it went.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -27,10 +27,10 @@ use crate::panes::typing::Typeable;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How long an agent may take to be ready.
+/// Longest time an agent may take to be ready.
 const LONGEST: Duration = Duration::from_secs(90);
 
-/// What is followed.
+/// A start to follow: of which CLI, with which prompt, and whether it may be told that it is trusted.
 pub(super) struct Follow<'a> {
     pub(super) world: &'a World,
     pub(super) tmux: &'a Tmux,
@@ -39,16 +39,16 @@ pub(super) struct Follow<'a> {
     pub(super) trusts: bool,
 }
 
-/// How a start went, and of which agent.
+/// The outcome of a start, and its agent.
 pub(super) struct StartReport {
     started: Started,
     agent: Value,
 }
 
-/// How long after a refusal it is typed again.
+/// Pause after a refusal before the prompt is typed again.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// How often a first prompt is typed that was not seen to arrive.
+/// Most times that a first prompt is typed again that was not seen to arrive.
 const RETRIES: usize = 2;
 
 impl Follow<'_> {
@@ -74,7 +74,7 @@ impl Follow<'_> {
                 Delivery::Delivered | Delivery::Unknown => {
                     started = follow_start(self.tmux, &pane.address, &signature, &policy)?;
                 }
-                // Another moment may be better.
+                // The reason for the refusal may pass.
                 Delivery::Refused(refusal) if refusal.passes() => self.tmux.pause(RETRY),
                 Delivery::Refused(_) => break,
             }
@@ -125,7 +125,7 @@ impl StartReport {
         }
     }
 
-    /// As data.
+    /// Formats the report as JSON.
     pub(super) fn item(&self, pane: &Pane) -> Value {
         let mut item = self.agent.clone();
         item["number"] = pane.number.into();
@@ -137,7 +137,7 @@ impl StartReport {
         item
     }
 
-    /// In a sentence.
+    /// Formats the report as a sentence, with the next command to type.
     pub(super) fn line(&self, pane: &Pane) -> String {
         let Pane { name, number, cwd, .. } = pane;
         let how = match &self.started {

@@ -42,10 +42,10 @@ use crate::person;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How many agents are opened at once.
+/// Most agents that are opened at once.
 const MOST: usize = 20;
 
-/// How much of a prompt is kept for the reviewer.
+/// Most characters of a prompt that are kept for the reviewer.
 const PROMPT: usize = 16_000;
 
 #[derive(clap::Args)]
@@ -89,7 +89,7 @@ pub(crate) struct Args {
     arguments: Vec<String>,
 }
 
-/// An agent that was opened.
+/// An agent that was opened, with its pane.
 struct Pane {
     name: AgentName,
     number: Number,
@@ -118,7 +118,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         let wanted = Wanted { cli, by, name, prompt: &prompt, arguments: &arguments };
         panes.push(open_one(world, &mut opened, &tmux, &place, &wanted)?);
     }
-    // While it waits here, it looks after the other panes too.
+    // While this command waits, it watches the other panes too.
     let watching = background::watch(world);
     let follow = Follow { world, tmux: &tmux, cli, prompt: prompt.as_deref(), trusts: args.trust };
     let mut is_all_well = true;
@@ -146,7 +146,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     Ok(if is_all_well { ExitCode::SUCCESS } else { ExitCode::from(exit::FOUND_SOMETHING) })
 }
 
-/// Opens an agent for another one; how that went, in words and as data.
+/// Opens an agent for another agent; returns how that went, as a sentence and as JSON.
 pub(crate) fn open_for_agent(
     world: &World,
     caller: CallerFacts,
@@ -172,7 +172,7 @@ pub(crate) fn open_for_agent(
 pub(crate) use attach::here as attach_here;
 pub(crate) use attach::in_window as attach_in_window;
 
-/// How many of which CLI.
+/// Parses how many agents of which CLI are wanted.
 fn meant(words: &[String]) -> Result<(usize, &'static dyn AgentCli), CommandError> {
     let (count, kind) = match words {
         [kind] => ("1", kind),
@@ -205,7 +205,7 @@ fn prompt(args: &Args) -> Result<Option<String>, CommandError> {
     Ok(text.map(|text| text.trim_end().to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// What the CLI is called with, besides what connects it.
+/// Returns the CLI's arguments, besides those that connect it.
 fn arguments(
     cli: &dyn AgentCli,
     permissions: Option<Permissions>,
@@ -231,15 +231,15 @@ fn arguments(
     Ok(arguments)
 }
 
-/// Where an agent is to work, and what becomes of that.
+/// The directory or worktree an agent is to work in, and whether its work is reviewed.
 struct Place {
     cwd: Option<PathBuf>,
-    /// In a worktree of its own, on this branch or, if that is empty, a new one.
+    /// The branch of a worktree of the agent's own; if empty, a new one.
     worktree: Option<String>,
     is_reviewed: bool,
 }
 
-/// What is to be opened.
+/// An agent to be opened.
 struct Wanted<'a> {
     cli: &'static dyn AgentCli,
     by: Actor,
@@ -298,7 +298,7 @@ fn open_one(
     Ok(Pane { name: name.clone(), number, address, cwd })
 }
 
-/// A path as people read it.
+/// Formats a path for people.
 fn shown(path: &Path) -> String {
     text::one_line(&path.to_string_lossy(), 200)
 }

@@ -1,4 +1,4 @@
-//! Makes a git worktree for an agent of its own.
+//! Makes a git worktree for an opened agent.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use consort_core::presence::AgentName;
 
 use crate::error::CommandError;
 
-/// Makes a worktree beside the repository's, on that branch; without one, on a branch called
-/// after the agent.
+/// Makes a worktree beside the repository's, on that branch; if the branch is empty, on one named after the
+/// agent.
 pub(super) fn make(place: &Place, branch: &str, name: &AgentName) -> Result<PathBuf, CommandError> {
     let repository = place.worktree.file_name().map(|name| name.to_string_lossy().into_owned());
     let (Some(above), Some(repository), true) = (place.worktree.parent(), repository, place.is_git) else {

@@ -1,5 +1,4 @@
-//! The command `consort pane close`: ends agents that were opened, with all that they have
-//! started.
+//! The command `consort pane close`: ends opened agents, with all that they have started.
 
 use std::time::Duration;
 
@@ -24,11 +23,11 @@ use crate::person;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How many of its last lines are shown, and how much of each.
+/// Most of the agent's last lines that are shown, and most characters of each.
 const LINES: usize = 5;
 const WIDTH: usize = 200;
 
-/// How many characters of a diff are told as data.
+/// Most characters of a diff in the JSON.
 const DIFF: usize = 256 << 10;
 
 #[derive(clap::Args)]
@@ -71,8 +70,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if panes.is_empty() { world.out.line("Nothing is open.") } else { Ok(()) }
 }
 
-/// Ends an agent, and says how; for people where it is not for a program. A pane that we did not
-/// open has more in it than an agent.
+/// Ends an opened agent, prints how that went unless JSON is wanted, and returns it as JSON. Refuses a pane
+/// that we did not open: it has more in it than an agent.
 pub(crate) fn close(
     world: &World,
     opened: &mut Opened,
@@ -90,7 +89,7 @@ pub(crate) fn close(
     let sweep = tmux.sweep(&pane.address.server, &[]).unwrap_or_default();
     let record = pane.record.as_ref().and_then(|record| record.place().cloned());
     let facts = sweep.panes.get(&pane.address.id);
-    // Another pane may have its address since, in another server of that name.
+    // Since then another pane may have got this address, in another server of that name.
     let is_it = facts.is_some_and(|facts| record.as_ref().is_none_or(|place| place.process.pid == facts.pid));
     let ended = match facts.filter(|_| is_it) {
         Some(facts) => end_pane(&tmux, &pane.address, facts.pid)?,
@@ -143,12 +142,12 @@ pub(crate) fn close(
     ))
 }
 
-/// Whether a line is more than a frame, and the program's own: tmux adds one at its end.
+/// Tells whether a line is more than a frame, and the program's own: tmux adds a line at the program's end.
 fn says_something(line: &str) -> bool {
     line.chars().any(char::is_alphanumeric) && !line.starts_with("Pane is dead (")
 }
 
-/// How many lines a diff adds and removes.
+/// Counts the lines that a diff adds and removes.
 fn lines_of(diff: &str) -> (usize, usize) {
     let (mut lines, mut is_header) = ((0, 0), true);
     for line in diff.lines() {

@@ -1,4 +1,4 @@
-//! The command `consort pane explain`: says what a screen shows, live or saved.
+//! The command `consort pane explain`: explains what a screen shows, live or saved.
 
 use std::fs;
 use std::path::Path;
@@ -46,19 +46,19 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// A screen is a few kilobytes; what is longer is none.
+/// Longest file that can be a screen, in bytes: a screen is a few kilobytes.
 const LONGEST: u64 = 1 << 20;
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     match (&args.agent, &args.capture, &args.cli) {
         (Some(agent), ..) => explain_live(world, agent, args.json),
         (None, Some(capture), Some(cli)) => explain_saved(world, args, capture, cli),
-        // The parser lets nothing else through.
+        // The parser accepts no other combination.
         (None, ..) => Ok(()),
     }
 }
 
-/// What the pane of an agent shows now, since when, and what it was before.
+/// Explains what the pane of an agent shows now, since when, and what it showed before.
 fn explain_live(world: &World, name: &str, is_json: bool) -> CommandResult {
     let mut opened = world.open()?;
     let subject = opened.app.find_pane(name)?;
@@ -97,7 +97,7 @@ fn explain_live(world: &World, name: &str, is_json: bool) -> CommandResult {
         .try_for_each(|(at, state)| world.out.line(format!("  before: {state} since {}", time::local(*at))))
 }
 
-/// When the limit ends that an agent stands at: by what was recorded of it, else by its screen.
+/// Returns the end of the limit that an agent's screen shows: the recorded time, else the one on the screen.
 pub(super) fn reset_at(
     world: &World,
     subject: &PaneSubject,
@@ -130,7 +130,7 @@ fn explain_saved(world: &World, args: &Args, file: &Path, kind: &str) -> Command
     world.out.json(&json!({ "at": now.rfc3339(), "pane": item(world, kind, &reading) }))
 }
 
-/// A reading as programs read it.
+/// Formats a reading as JSON.
 fn item(world: &World, cli: &str, reading: &PaneReading) -> Value {
     let now = Machine::new(&world.paths.data).now();
     let options: Vec<&str> = reading.options.iter().map(|option| option.label.as_str()).collect();

@@ -37,7 +37,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     items.iter().try_for_each(|item| world.out.line(line(item)))
 }
 
-/// A pane as programs read it.
+/// Formats a pane as JSON.
 pub(crate) fn item(world: &World, app: &App, tmux: &Tmux, pane: &PaneSubject) -> Result<Value, CommandError> {
     let look = panes::look(world, app, tmux, pane)?;
     let state = panes::state_of(look.as_ref(), pane);

@@ -1,5 +1,4 @@
-//! The command `consort pane`: the terminals of agents: what they show, and what can be done
-//! with them.
+//! The command `consort pane`: lists, shows, watches and closes the terminals of agents.
 
 mod attach;
 mod close;

@@ -11,7 +11,7 @@ use crate::error::CommandResult;
 use crate::panes::with_agent;
 use crate::world::World;
 
-/// How often is looked for more.
+/// Interval between two looks at the pane.
 const TICK: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
@@ -37,7 +37,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     loop {
         let shown = match tmux.history(&pane.address, args.lines) {
             Ok(shown) => redacted(&shown),
-            // What was followed has come to its end.
+            // The pane that was followed is gone.
             Err(_) if last.is_some() => return Ok(()),
             Err(error) => return Err(error.into()),
         };

@@ -1,4 +1,4 @@
-//! The command `consort pane watch`: prints what becomes of panes, as it comes about.
+//! The command `consort pane watch`: prints changes in the state of panes as they happen.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::time;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How often is looked at what the watcher says.
+/// Interval between two looks at what the watcher has written.
 const FOLLOW: Duration = Duration::from_millis(250);
 
 #[derive(clap::Args)]
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Goes on until it is ended: as the watcher, or by what the watcher says.
+/// Runs until it is ended: as the watcher itself, or following what another watcher writes.
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let mut role = Role::new(&world.paths.data);
@@ -78,7 +78,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
 }
 
-/// That a pane is in a state, and since when.
+/// The state of an agent's pane, and since when.
 struct News {
     agent: Value,
     state: String,
@@ -97,7 +97,7 @@ impl News {
         }
     }
 
-    /// As the watcher says it.
+    /// Makes news of what the watcher has written about a pane.
     fn said(glance: PaneGlance) -> Self {
         let PaneGlance { name, cli, session, machine, state, question, since, .. } = glance;
         let agent = json!({ "name": name, "cli": cli, "session": session, "machine": machine });
@@ -105,7 +105,7 @@ impl News {
     }
 }
 
-/// What was printed of each.
+/// The state and question that were last printed of each agent.
 struct Shown<'a> {
     args: &'a Args,
     states: BTreeMap<String, (String, Option<String>)>,

@@ -12,7 +12,7 @@ use super::rule::shown;
 use crate::error::CommandResult;
 use crate::world::World;
 
-/// Decisions are counted for so long.
+/// Age up to which decisions are counted.
 const LATELY: i64 = 7 * Timestamp::DAY;
 
 #[derive(clap::Args)]
@@ -49,7 +49,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     Ok(())
 }
 
-/// How often it has decided, and when last.
+/// Returns how often a rule has decided, and when last.
 fn uses(record: &RuleRecord, tried: &[Tried]) -> (usize, Option<Timestamp>) {
     let is_its =
         |tried: &&Tried| matches!(&tried.answer, Some((_, DecidedBy::Rule { id, .. })) if *id == record.id);

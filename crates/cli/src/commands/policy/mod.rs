@@ -1,4 +1,4 @@
-//! The command `consort policy`: your rules for what agents may do without asking you.
+//! The command `consort policy`: manages your rules for what agents may do without asking you.
 
 mod add;
 mod list;

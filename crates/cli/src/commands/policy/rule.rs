@@ -1,4 +1,4 @@
-//! A rule as it is typed at the command line and shown there.
+//! Parses and formats a rule for the command line.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::time;
 use crate::world::Opened;
 use crate::world::World;
 
-/// Where a rule holds that names no other place.
+/// The word for `--in` that stands for the project here.
 const THIS_PROJECT: &str = "project";
 
 #[derive(clap::Args)]
@@ -30,7 +30,7 @@ pub(super) struct RuleArgs {
 }
 
 impl RuleArgs {
-    /// The rule that is meant.
+    /// Builds the rule that the arguments describe.
     pub(super) fn rule(&self, world: &World, opened: &mut Opened) -> Result<Rule, CommandError> {
         let project = match self.place.as_deref() {
             None => None,
@@ -58,7 +58,7 @@ impl RuleArgs {
     }
 }
 
-/// A duration in milliseconds.
+/// Parses a duration, a second at least, into milliseconds.
 pub(super) fn lasts(text: &str) -> Result<i64, String> {
     let lasts = time::parse_duration(text)?;
     match lasts >= Duration::from_secs(1) {
@@ -67,7 +67,7 @@ pub(super) fn lasts(text: &str) -> Result<i64, String> {
     }
 }
 
-/// `allow Bash cargo test* in shop until 14:30`.
+/// Formats a rule: `allow Bash cargo test* in shop until 14:30`.
 pub(super) fn shown(rule: &Rule, here: &Opened, now: Timestamp) -> String {
     let pattern =
         rule.pattern.as_ref().map_or_else(String::new, |text| format!(" {}", text::foreign(text, 120)));

@@ -1,5 +1,5 @@
-//! The command `consort policy test`: says what a rule, or all of them, would have decided of
-//! what agents asked lately.
+//! The command `consort policy test`: shows what a rule, or all of them, would have decided about the latest
+//! questions of agents.
 
 use consort_core::Timestamp;
 use consort_core::policy::AskAnswer;
@@ -76,7 +76,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     ))
 }
 
-/// `allow  14:03  Falcon  Bash cargo test  (you allowed it)`.
+/// Formats a question: `allow  14:03  Falcon  Bash cargo test  (you allowed it)`.
 fn line(tried: &Tried, agent: &str) -> String {
     let would = tried.would.map_or("-", Effect::as_str);
     let what = text::one_line(&format!("{} {}", tried.ask.tool, tried.ask.text), 90);
@@ -84,7 +84,7 @@ fn line(tried: &Tried, agent: &str) -> String {
     format!("{would:<5}  {}  {agent}  {what}  ({was})", time::local(tried.at))
 }
 
-/// What became of it, as far as that went through us.
+/// Returns how a question was answered, if the answer went through us.
 fn was(tried: &Tried) -> Option<&'static str> {
     let (answer, by) = tried.answer.as_ref()?;
     let is_refused = matches!(answer, AskAnswer::Deny(_));

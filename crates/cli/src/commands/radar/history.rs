@@ -1,4 +1,4 @@
-//! The command `consort radar history`: lists past predictions, and what came of them.
+//! The command `consort radar history`: lists past predictions and their outcomes.
 
 use consort_core::text;
 

@@ -18,7 +18,7 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
 
-/// Files move without news.
+/// Interval between two looks, since files change without a notification.
 const TICK: Duration = Duration::from_secs(2);
 
 #[derive(clap::Args)]
@@ -41,7 +41,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     loop {
         let outcome = opened.app.radar(&opened.project.id, &env::get)?;
         let screen = if args.json {
-            // The time alone is no news.
+            // A new time alone is no change.
             let told = RadarOutcome { at: consort_core::Timestamp(0), ..outcome.clone() };
             serde_json::to_string(&told).unwrap_or_default()
         } else {
@@ -86,7 +86,7 @@ fn lines(outcome: &RadarOutcome) -> Vec<String> {
     lines
 }
 
-/// `GoldFalcon: deepening in auth; emerging: cookie`
+/// Formats an agent's topics: `GoldFalcon  deepening: auth; emerging: cookie`.
 fn about(agent: &AgentTopics) -> String {
     let few = |topics: &[String]| text::first_few(topics.iter().map(|topic| text::foreign(topic, 30)), 4);
     let trajectory = &agent.trajectory;

@@ -1,4 +1,4 @@
-//! The command `consort radar show`: says why two agents are expected to collide.
+//! The command `consort radar show`: explains why two agents are expected to collide.
 
 use consort_core::convergence::recommendation;
 use consort_core::journal::Number;

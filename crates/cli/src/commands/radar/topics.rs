@@ -40,7 +40,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         Some(Command::Set { domain, topics }) => (topics, Some(domain.as_str())),
         Some(Command::Forget { topics }) => (topics, None),
     };
-    // Agents may run `radar` unasked, so what changes the warnings of all is refused here.
+    // Agents may run `radar` without asking, so changes to everyone's warnings are the person's alone.
     let caller = person::acting(&mut opened.app)?;
     opened.app.require_person(&caller)?;
     opened.app.assign_domain(topics, domain, Actor::Person)?;

@@ -1,4 +1,4 @@
-//! The command `consort roles`: the definitions that runs are started with.
+//! The command `consort roles`: lists, shows, changes and checks the definitions that runs are started with.
 
 mod list;
 mod set;
@@ -34,7 +34,7 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
     Ok(ExitCode::SUCCESS)
 }
 
-/// How much a run in a role may do, in a word.
+/// Returns the word for how much a run in a role may do.
 fn may(role: &Role, default: Safety) -> &'static str {
     if role.read_only { "read-only" } else { role.safety_or(default).as_str() }
 }

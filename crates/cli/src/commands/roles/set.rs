@@ -79,7 +79,7 @@ fn unchanged(bad: &BadFile) -> CommandError {
     CommandError::user(bad.error().in_a_line(), "fix the file, then try again; nothing was changed")
 }
 
-/// Refuses who is not the person; what lets runs do more takes the typed word.
+/// Refuses callers other than the person; a value that lets runs do more takes the typed word.
 fn require_person(
     opened: &mut Opened,
     role: &str,
@@ -100,7 +100,7 @@ fn require_person(
     Ok(())
 }
 
-/// What the nearest of some files says of a key of a role.
+/// Finds the value of a role's key in the nearest of the files that `is_meant` accepts.
 fn value_in<'a>(
     layers: &'a [RoleLayer],
     role: &str,

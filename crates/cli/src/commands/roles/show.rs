@@ -1,4 +1,4 @@
-//! The command `consort roles show`: shows a role, and where each of its values came from.
+//! The command `consort roles show`: shows a role, and the source of each of its values.
 
 use consort_core::dispatch::ROLE_KEYS;
 use consort_core::dispatch::ResolvedRole;
@@ -52,7 +52,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     Ok(())
 }
 
-/// Where a value came from, if any file says it.
+/// Returns the source of a value, if any file sets it.
 fn source(role: &ResolvedRole, key: &str) -> Option<String> {
     let origin = role.sources.iter().find(|origin| origin.key == key)?;
     Some(text::one_line(&origin.source.to_string(), 200))

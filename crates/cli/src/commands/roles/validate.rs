@@ -57,7 +57,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     Ok(code)
 }
 
-/// The shipped roles with one file over them, as if it were the user's.
+/// Reads the shipped roles with one file over them, as if it were the user's.
 fn one(world: &World, file: &std::path::Path) -> Result<(Vec<RoleLayer>, Vec<BadFile>), CommandError> {
     let path = world.cwd.join(file);
     let text = TheirFile::OfUser(path.clone()).read()?.ok_or_else(|| {

@@ -1,4 +1,5 @@
-//! The commands `consort runs attach`, `consort runs resume` and `consort runs retry`.
+//! The commands `consort runs attach`, `consort runs resume` and `consort runs retry`: follow a run, go on
+//! with one that has ended, or repeat it.
 
 use consort_core::dispatch::DispatchError;
 use consort_core::dispatch::RunEnd;
@@ -23,7 +24,7 @@ use crate::runs::start;
 use crate::runs::start::Wanted;
 use crate::world::World;
 
-/// What a run is told that goes on without another task.
+/// The prompt of a resumed run that gets no other task.
 const GO_ON: &str = "You were interrupted. Go on with your task where you left off.";
 
 #[derive(clap::Args)]
@@ -63,7 +64,7 @@ struct HowToWait {
     json: bool,
 }
 
-/// Ctrl-C leaves the run running, as it was before.
+/// Follows a run to its end. Ctrl-C leaves the run running, as it was before.
 pub(crate) fn attach(world: &World, args: &AttachArgs) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     let run = opened.app.run(&opened.project.id.clone(), &args.run)?;
@@ -87,7 +88,7 @@ pub(crate) fn retry(world: &World, args: &RetryArgs) -> Result<ExitCode, Command
     })
 }
 
-/// The session of a run: what it told at its end, or, if nobody saw that, before.
+/// Finds the session of a run: as recorded at its end, or else as its log says.
 fn session(dir: &RunDir, run: &RunRecord) -> Option<String> {
     let told = run.end.as_ref().and_then(|end| end.session.clone());
     told.or_else(|| {
@@ -98,9 +99,9 @@ fn session(dir: &RunDir, run: &RunRecord) -> Option<String> {
     })
 }
 
-/// The task that a run had, to be taken once more.
+/// Builds the request to take the task of a run once more.
 fn task_again(world: &World, caller: &CallerFacts, spec: &RunSpec, key: &TaskKey) -> TaskRequest {
-    // A spec of no repository has its whole path.
+    // The path of a spec outside of a repository is absolute.
     let worktree = Machine::new(&world.paths.data).place(&spec.cwd).worktree;
     TaskRequest {
         caller: caller.clone(),
@@ -141,7 +142,7 @@ fn again(
             budget: spec.cap,
         },
         cwd: Some(spec.cwd.clone()),
-        // One that is done stays done.
+        // A task that is done stays done.
         takes: task.map(|key| task_again(world, &caller, spec, key)),
         follows: Some(before.id),
         ..wanted

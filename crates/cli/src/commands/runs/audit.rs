@@ -1,4 +1,4 @@
-//! The command `consort runs audit`: whether the receipts of all runs are as they were.
+//! The command `consort runs audit`: checks that the receipts of all runs are as they were.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The command `consort runs batch`: several tasks side by side, with results as they come.
+//! The command `consort runs batch`: does several tasks side by side, and shows results as they come.
 
 use std::path::Path;
 use std::time::Duration;
@@ -43,10 +43,10 @@ use crate::time;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How often is looked.
+/// Interval between two looks at the runs.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long after a Ctrl-C another one ends them at once, in milliseconds.
+/// Time after a Ctrl-C, in milliseconds, in which another one ends the runs at once.
 const SECOND: i64 = 3_000;
 
 #[derive(clap::Args)]
@@ -77,13 +77,13 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| (1..=64).contains(number)).ok_or_else(|| "expected 1 to 64".into())
 }
 
-/// A batch that goes on.
+/// A batch in progress.
 struct Going<'a> {
     world: &'a World,
     args: &'a Args,
     caller: CallerFacts,
     batch: Batch,
-    /// What they have in common.
+    /// The random name that all runs of the batch share.
     name: String,
     states: Vec<TaskState>,
     runs: Vec<Option<RunRecord>>,
@@ -143,7 +143,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 }
 
 impl Going<'_> {
-    /// What it may cost, before anything is spent.
+    /// Prints what the batch may cost, before anything is spent.
     fn say_estimate(&self, opened: &mut Opened) -> Result<(), CommandError> {
         let role = role::named(self.world, opened, self.args.how.role.as_deref())?;
         let one = opened.app.estimate_run(&opened.project.id.clone(), &role.name)?;
@@ -180,7 +180,7 @@ impl Going<'_> {
                 self.states[at] = TaskState::Running;
                 self.runs[at] = Some(run);
             }
-            // A refusal is a result as well; the others may get through.
+            // A refused run is a result as well; the other tasks may get through.
             Err(error) => {
                 self.states[at] = TaskState::Failed;
                 let shown = text::one_line(task, 80);
@@ -193,7 +193,7 @@ impl Going<'_> {
         Ok(())
     }
 
-    /// Shows the results that have come.
+    /// Looks for runs that have ended, and shows their results.
     fn look(&mut self, opened: &mut Opened) -> Result<(), CommandError> {
         orphans::reap(&self.world.paths, &mut opened.app)?;
         for at in 0..self.states.len() {
@@ -231,7 +231,7 @@ impl Going<'_> {
         dir.ask_to_stop(now).map_err(|error| CommandError::file("cannot write", &dir.path, error))
     }
 
-    /// Stops what runs, and starts nothing more.
+    /// Stops the runs in progress, and starts no more.
     fn interrupt(&mut self, now: bool) -> Result<(), CommandError> {
         let told = if now { "Ending them at once." } else { "Stopping. Ctrl-C again ends them at once." };
         output::note(told);
@@ -245,7 +245,7 @@ impl Going<'_> {
         Ok(())
     }
 
-    /// Says how it went; the exit code.
+    /// Prints how the batch went, and returns the exit code.
     fn sum_up(&self) -> Result<u8, CommandError> {
         let count = |wanted: TaskState| self.states.iter().filter(|state| **state == wanted).count();
         let (done, all) = (count(TaskState::Done), self.states.len());
@@ -254,7 +254,7 @@ impl Going<'_> {
     }
 }
 
-/// The tasks: of a file if there is one of that name, else the words themselves.
+/// Reads the tasks from a file if there is one of that name, else takes the words themselves.
 fn tasks(args: &Args) -> Result<Batch, CommandError> {
     let (words, only) = (&args.tasks, args.tasks.len() == 1);
     let file = Path::new(&words[0]);
@@ -264,7 +264,7 @@ fn tasks(args: &Args) -> Result<Batch, CommandError> {
         let read = read_batch(&text, BatchForm::of(&words[0]));
         return read.map_err(|problems| BadFile { path: file.to_owned(), problems }.error());
     }
-    // A task that nobody meant would cost money.
+    // A mistyped file name that is taken for a task would cost money.
     if let Some(missing) = words.iter().find(|word| looks_like_file(word) && !Path::new(word).exists()) {
         return Err(CommandError::user(
             format!("there is no file `{}`", text::foreign(missing, 200)),

@@ -1,5 +1,4 @@
-//! The command `consort runs chain`: runs one after the other, each with what the one before
-//! has said.
+//! The command `consort runs chain`: does steps one after the other, each with the result of the one before.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -110,7 +109,7 @@ fn read(file: &Path) -> Result<Chain, CommandError> {
     read.map_err(|problems| BadFile { path: file.to_owned(), problems }.error())
 }
 
-/// What a step has not left behind that it was to.
+/// Lists the parts of its contract that a step has not fulfilled.
 fn broken(step: &Step, run: &RunRecord, result: &str) -> Vec<String> {
     let Some(contract) = step.contract.as_ref().filter(|_| run.state == RunState::Done) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The command `consort runs cost`.
+//! The command `consort runs cost`: sums up what runs have cost, by CLI and day.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     world.out.line(format!("Today {} {cap} (`budget.day`)", shown_cost(Some(Cost(today)))))
 }
 
-/// What is not in the sum.
+/// Formats the number of runs whose cost is unknown, and so not in the sum.
 fn unknown(all: &Spending) -> String {
     match all.unknown {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! The command `consort runs list`.
+//! The command `consort runs list`: lists runs, the newest first.
 
 use consort_core::dispatch::RunRecord;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The command `consort runs logs`.
+//! The command `consort runs logs`: prints the log of a run, and follows it.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The command `consort runs`: the agents that were put to work, and what came of it.
+//! The command `consort runs`: lists, shows, stops, repeats and sums up runs; its subcommands.
 
 mod again;
 mod audit;

@@ -1,4 +1,4 @@
-//! The command `consort runs reset`: does not list runs any more that have ended.
+//! The command `consort runs reset`: hides the runs that have ended from the list.
 
 use crate::error::CommandResult;
 use crate::person;

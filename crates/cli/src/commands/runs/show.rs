@@ -1,4 +1,4 @@
-//! The command `consort runs show`.
+//! The command `consort runs show`: shows a run and its result.
 
 use consort_core::dispatch::Health;
 use consort_core::dispatch::Progress;

@@ -1,4 +1,4 @@
-//! The command `consort runs stop`.
+//! The command `consort runs stop`: stops a run, or all of this project's.
 
 use std::time::Duration;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::runs::RunDir;
 use crate::runs::orphans;
 use crate::world::World;
 
-/// How long a supervisor has to end its worker and to say so.
+/// Longest time a supervisor may take to end its worker and to record that.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 #[derive(clap::Args)]

@@ -37,14 +37,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let first = opened.app.tasks(&wanted);
     let outcomes = match first {
         Ok(outcome) => vec![outcome],
-        // The person has joined with none: then whatever is worked on here.
+        // The person has joined with no spec: then every spec that agents here work on is listed.
         Err(error @ TaskError::NoSpec { .. }) => {
             let mut outcomes = Vec::new();
             for (spec, file) in opened.app.specs()? {
                 if spec.project.as_ref().is_some_and(|id| *id != opened.project.id) {
                     continue;
                 }
-                // One that is gone does not hide the others.
+                // A spec whose file is gone does not hide the others.
                 let request = request(world, &mut opened, Some(&file), None, None)?;
                 match opened.app.tasks(&request) {
                     Ok(outcome) => outcomes.push(outcome),
@@ -111,7 +111,7 @@ fn state(task: &TaskView, now: Timestamp) -> String {
     }
 }
 
-/// A spec as one would type it here: `./feature.md`.
+/// Formats a spec's path as one would type it here: `./feature.md`.
 fn shown(spec: &SpecRef, worktree: &Path, cwd: &Path) -> String {
     let whole = worktree.join(&spec.path);
     match whole.strip_prefix(cwd) {

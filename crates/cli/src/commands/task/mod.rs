@@ -108,7 +108,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
 }
 
-/// Commands in hints name the spec that was named: they are typed as they are.
+/// Adds the spec that was named to the commands in hints: people type these as they are.
 fn with_spec(error: CommandError, spec: Option<&Path>) -> CommandError {
     let Some(spec) = spec else { return error };
     let CommandError::Explained { error, kind, hints } = error else { return error };
