@@ -1,8 +1,8 @@
-//! Aliases of the person's shell, as an agent CLI keeps them for its own.
+//! Reads aliases of the person's shell from the text in which an agent CLI keeps them.
 
 use crate::words::Word;
 
-/// What an alias stands for in such a file: `alias -- name='value'`.
+/// Finds the command that an alias stands for in a text of lines `alias -- name='value'`.
 pub fn shell_alias(text: &str, name: &str) -> Option<String> {
     let value = text.lines().find_map(|line| {
         let line = line.strip_prefix("alias ")?;
@@ -13,7 +13,7 @@ pub fn shell_alias(text: &str, name: &str) -> Option<String> {
     Some(quoted.map_or_else(|| value.to_owned(), |value| value.replace(r"'\''", "'")))
 }
 
-/// The words that an alias puts in the place of its name; `None` if it is more than words.
+/// Returns the words that replace an alias; `None` if it contains more than words.
 pub(crate) fn words(alias: &str) -> Option<Vec<Word>> {
     let is_more = |c: char| !(c.is_ascii_alphanumeric() || c.is_whitespace() || "-_=./:,+@%".contains(c));
     if alias.contains(is_more) {

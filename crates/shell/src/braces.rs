@@ -1,13 +1,11 @@
-//! Expands braces in shell words: `{a,b}` and `{1..3}`, the one expansion that the text
-//! tells in full.
+//! Expands braces in shell words: `{a,b}` and `{1..3}`, the one expansion that needs nothing but the text.
 
 use crate::words::Piece;
 
-/// More words than this are not spelt out.
+/// Most words that braces are expanded to.
 const MOST: usize = 64;
 
-/// The words that the braces make; `None` if there are too many or a range is
-/// of a kind that is not spelt out.
+/// Returns the words that the braces stand for; `None` if there are too many, or for an unsupported range.
 pub(crate) fn expand(pieces: &[Piece]) -> Option<Vec<Vec<Piece>>> {
     let Some(group) = first_group(pieces) else { return Some(vec![pieces.to_vec()]) };
     let inner = &pieces[group.open + 1..group.close];
@@ -27,10 +25,10 @@ struct Group {
     commas: Vec<usize>,
 }
 
-/// The first brace that is matched and holds a comma or `..` of its own.
+/// Finds the first matched pair of braces that directly contains a comma or `..`.
 fn first_group(pieces: &[Piece]) -> Option<Group> {
     let is_bare = |at: usize, c: char| pieces.get(at) == Some(&Piece::Bare(c));
-    // Braces that are open, each with its commas and whether it has dots.
+    // The open braces, each with its commas and whether it contains `..`.
     let mut open: Vec<(usize, Vec<usize>, bool)> = Vec::new();
     let mut found: Option<Group> = None;
     for at in 0..pieces.len() {
@@ -65,7 +63,7 @@ fn list(pieces: &[Piece], group: &Group) -> Option<Vec<Vec<Piece>>> {
     Some(words)
 }
 
-/// `1..3`, `a..e`, `1..10..2`.
+/// Expands a range: `1..3`, `a..e`, `1..10..2`.
 fn range(inner: &[Piece]) -> Option<Vec<Vec<Piece>>> {
     let text: String = inner.iter().map(|piece| piece.char()).collect();
     let mut ends = text.split("..");
@@ -81,7 +79,7 @@ fn range(inner: &[Piece]) -> Option<Vec<Vec<Piece>>> {
         (0..=steps).map(|n| from.checked_add(step.checked_mul(i64::try_from(n).ok()?)?)).collect()
     };
     if let (Ok(first), Ok(last)) = (from.parse(), to.parse()) {
-        // `01` pads all of them.
+        // A leading zero (`01`) pads all numbers.
         let is_padded = [from, to]
             .iter()
             .any(|end| end.trim_start_matches('-').len() > 1 && end.trim_start_matches('-').starts_with('0'));

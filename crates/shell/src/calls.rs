@@ -1,10 +1,9 @@
-//! Every program that a shell text may run, whichever way it goes: for rules that allow
-//! or refuse commands.
+//! Finds every program that a shell text may run in any case, for rules that allow or refuse commands.
 //!
-//! The walk follows what surely happens. Here every branch counts, every function that is
-//! defined, every substitution, and what known programs are told to run (`timeout`, `bash
-//! -c`, `xargs`, `find -exec`). **What was not understood makes the whole text so**:
-//! [`Calls::is_whole`] is false, and nothing may be allowed because of it.
+//! The walk (`walk.rs`) follows only what surely happens. Here every branch counts, every function
+//! that is defined, every substitution, and the commands that known programs are told to run
+//! (`timeout`, `bash -c`, `xargs`, `find -exec`). **If any part is not understood, the whole text
+//! is not**: [`Calls::is_whole`] is false, and nothing may be allowed because of it.
 
 use rable::Node;
 use rable::NodeKind;
@@ -26,43 +25,43 @@ use crate::substitutions::Substitutions;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// What a shell text may run.
+/// The programs that a shell text may run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     pub calls: Vec<Call>,
-    /// The files that redirections write; `None` is one that the text does not tell.
+    /// The files that redirections write; `None` stands for a file that the text does not tell.
     pub redirected: Vec<Option<String>>,
-    /// Whether every part of the text was understood. Programs that run others in ways that
+    /// Whether every part of the text was understood. Programs that run other programs in ways that
     /// are not followed are calls like any other.
     pub is_read: bool,
-    /// Whether nothing else can be in it.
+    /// Whether the text surely runs nothing but these calls.
     pub is_whole: bool,
-    /// Whether it is nothing but plain commands, each as it is spelt.
+    /// Whether the text consists of plain commands only, each run as it is spelt.
     pub is_plain: bool,
 }
 
 /// A program and its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
-    /// As the program gets them; `None` stands for what the text does not tell: no
-    /// argument, one or many. Empty where variables are only set.
+    /// The words as the program gets them; `None` stands for an expansion that the text does not
+    /// tell: no argument, one or many. Empty if the command only sets variables.
     pub words: Vec<Option<String>>,
-    /// The names of the variables that are set with it.
+    /// The names of the variables that are set for this call.
     pub variables: Vec<String>,
-    /// Those of its arguments that are in the home directory, as they are spelt (`~/.ssh`).
+    /// The arguments that are in the home directory, as they are spelt (`~/.ssh`).
     pub homes: Vec<String>,
-    /// Whether all it does is to run others of these.
+    /// Whether the call does nothing but run other calls of the list.
     pub is_wrapper: bool,
-    /// The words that have it do something else than it is named for.
+    /// The words that make the program do something else than it is named for.
     pub detours: Vec<Detour>,
 }
 
-/// `bash -c "bash -c …"` is followed so far.
+/// Deepest nesting that is followed: `bash -c "bash -c …"`.
 const DEEPEST: usize = 8;
-/// A text that runs more is not understood.
+/// Most calls that are listed; a text with more is not understood.
 const MOST: usize = 1000;
 
-/// Reads `text` as bash would.
+/// Lists the calls in `text`, which is parsed as bash would parse it.
 pub fn calls(text: &str) -> Calls {
     let mut reader = Reader {
         found: Calls { is_read: true, is_whole: true, ..Calls::default() },
@@ -109,7 +108,7 @@ impl Reader {
         self.depth -= 1;
     }
 
-    /// Everything below `node`. Lists are as deep as they are long, so this does not recurse.
+    /// Visits everything below `node`. Lists are as deep as they are long, so this does not recurse.
     fn visit(&mut self, node: &Node) {
         let mut rest = vec![node];
         while let Some(node) = rest.pop() {
@@ -118,7 +117,7 @@ impl Reader {
                     self.command(assignments, words);
                     rest.extend(redirects);
                 }
-                // In the order in which they stand: a `cd` is for those that follow.
+                // Keep the order of the text: a `cd` affects the commands that follow.
                 NodeKind::Pipeline { commands, .. } => rest.extend(commands.iter().rev()),
                 NodeKind::List { items } => rest.extend(items.iter().rev().map(|item| &item.command)),
                 NodeKind::If { condition, then_body, else_body, redirects } => {
@@ -197,7 +196,7 @@ impl Reader {
 
     fn word(&mut self, word: &Node) {
         let found = substitutions::of_word(word);
-        // The old way to write arithmetic, and whatever else the grammar leaves as text.
+        // Arithmetic in the old style (`$[…]`), and other substitutions that the grammar leaves as text.
         if found.commands.is_empty() && raw(word).is_some_and(|text| has_substitution(&unquoted(text))) {
             self.doubt();
         }
@@ -233,13 +232,13 @@ impl Reader {
         let words: Vec<Word> = words.iter().flat_map(fields).collect();
         let at = self.found.calls.len();
         self.call(&words, variables);
-        // What a program is told to run has them as well.
+        // The commands that the program is told to run have these arguments as well.
         for call in self.found.calls.iter_mut().skip(at) {
             call.homes.extend_from_slice(&homes);
         }
     }
 
-    /// A program, and what it is told to run.
+    /// Records a program, and the commands that it is told to run.
     fn call(&mut self, words: &[Word], variables: Vec<String>) {
         if self.found.calls.len() >= MOST || self.depth >= DEEPEST {
             return self.doubt();
@@ -253,11 +252,11 @@ impl Reader {
         self.depth += 1;
         let is_wrapper = self.wraps(name, args);
         self.depth -= 1;
-        // One that found nothing to run is a program like any other.
+        // A wrapper without a command to run is a program like any other.
         self.found.calls[at].is_wrapper = is_wrapper && self.found.calls.len() > at + 1;
     }
 
-    /// Follows what a program is told to run; whether it does nothing else.
+    /// Follows the commands that a program is told to run; returns whether the program does nothing else.
     fn wraps(&mut self, name: &str, args: &[Word]) -> bool {
         let plain = |values, long| Args::leading(args, &Options::with(values, long)).1;
         let inner = match name {
@@ -279,7 +278,7 @@ impl Reader {
                 let options =
                     Options::with("InPLsdaE", &["--max-args", "--max-procs", "--delimiter", "--arg-file"]);
                 let (given, rest) = Args::leading(args, &options);
-                // What stands for an argument may be anything.
+                // The text that replaces the mark may be anything.
                 let replaces = given.has(&["-I", "-i", "--replace"]);
                 let told = |(at, word): (usize, &Word)| match replaces && at > 0 {
                     true => Word::Unknown,
@@ -367,7 +366,7 @@ impl Reader {
         }
     }
 
-    /// `bash -c text`; a script is a program like any other.
+    /// Follows `bash -c text`. A script file is a program like any other.
     fn shell(&mut self, args: &[Word]) -> bool {
         let args: Vec<Word> = args
             .iter()
@@ -378,11 +377,11 @@ impl Reader {
         match rest.first() {
             Some(Word::Text(script)) if options.has(&["-c"]) => {
                 self.script(script);
-                // What it is given beside the text, the text may run.
+                // The text may run the arguments after it.
                 rest.len() == 1
             }
-            // A script is a program like any other; a text that is not told, and what comes by
-            // its input, may be anything.
+            // A script file is a program like any other; a text that is not known, or that comes
+            // from the input, may be anything.
             Some(Word::Text(_)) if !options.has(&["-s"]) => false,
             _ => {
                 if !options.has(&["--version", "--help"]) {
@@ -394,13 +393,12 @@ impl Reader {
     }
 }
 
-/// How many of the first words set a variable.
+/// Counts the first words that set a variable.
 fn assigned(words: &[Word]) -> usize {
     words.iter().take_while(|word| word.shape().is_some_and(|text| text.contains('='))).count()
 }
 
-/// The arguments that a word becomes. What a variable stands for may change, so nobody
-/// knows it.
+/// Returns the arguments that a word becomes. The value of a variable may change, so it is never known.
 fn fields(word: &Node) -> Vec<Word> {
     if raw(word).is_none_or(|text| unquoted(text).contains(['$', '`'])) {
         return vec![Word::Unknown];
@@ -408,14 +406,14 @@ fn fields(word: &Node) -> Vec<Word> {
     Walk::new(None.into()).fields(word)
 }
 
-/// A word that begins with the home directory, with `~` for it.
+/// Returns a word that begins with the home directory, with `~` in its place.
 fn home(word: &Node) -> Option<String> {
     let text = raw(word)?.replace('"', "");
     let rest = ["~", "$HOME", "${HOME}"].iter().find_map(|home| text.strip_prefix(home))?;
     (rest.is_empty() || rest.starts_with('/')).then(|| format!("~{rest}"))
 }
 
-/// A text without what stands in single quotes.
+/// Returns a text without the parts in single quotes.
 fn unquoted(text: &str) -> String {
     text.split('\'').step_by(2).collect()
 }

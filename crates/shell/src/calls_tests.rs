@@ -1,8 +1,8 @@
-//! What is found in a text to run.
+//! Tests which calls are found in a shell text.
 
 use super::calls::*;
 
-/// The calls as lines: `?` for what is not told, wrappers in parentheses.
+/// Prints the calls as lines: `?` for a word that is not known, wrappers in parentheses.
 fn told(text: &str) -> String {
     let found = calls(text);
     let mut lines: Vec<String> = found

@@ -1,5 +1,4 @@
-//! Evaluates tests in a shell command (`[ a = b ]`, `[[ … ]]`), where both sides are
-//! known from the text.
+//! Evaluates tests in a shell command (`[ a = b ]`, `[[ … ]]`) if both sides are known from the text.
 
 use rable::ListItem;
 use rable::ListOperator;
@@ -14,7 +13,7 @@ use crate::words::ANY;
 use crate::words::Word;
 
 impl Names<'_> {
-    /// Whether a command surely succeeds or surely fails.
+    /// Returns whether a command succeeds or fails; `None` if that is not sure.
     pub(crate) fn outcome(&self, node: &Node) -> Option<bool> {
         match &node.kind {
             NodeKind::Command { words, .. } => {
@@ -82,7 +81,7 @@ impl Names<'_> {
         }
     }
 
-    /// A word of a condition. A variable that nobody has set is empty there.
+    /// Evaluates a word of a condition, in which a variable that nobody has set is empty.
     fn tested(&self, word: &Node) -> Option<String> {
         let NodeKind::Word { value, .. } = &word.kind else { return None };
         let name =
@@ -98,7 +97,7 @@ impl Names<'_> {
         }
     }
 
-    /// Whether a variable, or an argument, surely has no value.
+    /// Whether a variable, or a positional argument, surely has no value.
     pub(crate) fn is_unset(&self, name: &str) -> bool {
         match name.parse::<usize>() {
             Ok(position) => self.variables.arguments().is_some_and(|given| given.len() < position),
@@ -109,10 +108,10 @@ impl Names<'_> {
         }
     }
 
-    /// `a && b`, `a || b`.
+    /// Evaluates `a && b` and `a || b`.
     fn chain(&self, items: &[ListItem]) -> Option<bool> {
         let [one, two] = items else { return None };
-        // A long list is a deep tree.
+        // A long list is a deep tree, so lists in lists are not evaluated.
         if !is_command(&one.command) || !is_command(&two.command) {
             return None;
         }
@@ -140,7 +139,7 @@ impl Names<'_> {
         }
     }
 
-    /// Whether `grep` finds a plain text in files that can be read.
+    /// Returns whether `grep` finds a plain text in files that can be read.
     fn finds(&self, program: &str, words: &[&str]) -> Option<bool> {
         let count = words.iter().take_while(|word| word.len() > 1 && word.starts_with('-')).count();
         let (options, [pattern, files @ ..]) = words.split_at(count) else { return None };
@@ -163,12 +162,12 @@ impl Names<'_> {
         };
         let is_found = files.iter().map(|path| Some(self.unchanged_file(path)?.lines().any(is_in)));
         let is_found = is_found.collect::<Option<Vec<bool>>>()?.contains(&true);
-        // A dot stands for any character, itself among them.
+        // A dot in the pattern matches any character: a literal match is certain, its absence is not.
         let is_plain = is_fixed || !pattern.contains('.');
         (is_found || is_plain).then_some(is_found)
     }
 
-    /// Whether something is on the disk, where the text has not made it.
+    /// Tests whether something is on the disk; `None` if the text has made it before.
     pub(crate) fn is_there(&self, op: &str, path: &str) -> Option<bool> {
         let (path, is_dir, is_there) = (self.place.path(path)?, self.here.is_dir?, self.here.is_there?);
         if self.made.iter().any(|(made, _)| *made == path) {
@@ -179,7 +178,7 @@ impl Names<'_> {
             "-d" => Some(is_dir(&path)),
             "-f" => Some(is_found && !is_dir(&path)),
             "-e" | "-r" | "-w" => Some(is_found),
-            // Its mode and size are not looked at.
+            // Mode and size are not looked at, so only a missing file is certain.
             _ => {
                 if is_found {
                     None
@@ -190,14 +189,14 @@ impl Names<'_> {
         }
     }
 
-    /// Whether a program can be found, as far as our own path tells.
+    /// Returns whether a program is in a directory of our own `PATH`.
     pub(crate) fn is_installed(&self, program: &str) -> Option<bool> {
         let (path, is_there) = (self.here.variable?("PATH")?, self.here.is_there?);
         Some(path.split(':').any(|directory| is_there(&format!("{directory}/{program}"))))
     }
 }
 
-/// Whether a command does nothing but ask how things are.
+/// Whether a command does nothing but test the state of the machine.
 pub(crate) fn is_question(node: &Node) -> bool {
     match &node.kind {
         NodeKind::ConditionalExpr { .. } | NodeKind::ArithmeticCommand { .. } => true,

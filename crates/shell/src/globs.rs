@@ -1,16 +1,16 @@
-//! Expands a pattern of the shell to the names that are on the disk.
+//! Expands patterns of the shell to the names that are on the disk.
 
 use crate::variables::Names;
 use crate::words::Word;
 
-/// A pattern that stands for more is not expanded.
+/// Most names that a pattern is expanded to.
 const MOST_NAMES: usize = 128;
 
 impl Names<'_> {
-    /// The paths that a pattern stands for, as the shell would write them; `None` where
-    /// nobody may look, or they are too many or none.
+    /// Returns the paths that a pattern matches, as the shell would write them; `None` if the
+    /// directory cannot be listed, or if too many paths match, or none.
     pub(crate) fn expanded(&self, pattern: &str) -> Option<Vec<String>> {
-        // Such a pattern is ours: no shell has it without being asked.
+        // `**` comes from this crate: a shell expands it only if an option is set.
         let entries = self.here.entries.filter(|_| !pattern.contains("**"))?;
         let (is_absolute, wants_directory) = (pattern.starts_with('/'), pattern.ends_with('/'));
         let mut paths = vec![if is_absolute { "/".to_owned() } else { String::new() }];
@@ -49,7 +49,7 @@ impl Names<'_> {
         (!paths.is_empty()).then_some(paths)
     }
 
-    /// The words with their patterns expanded, as far as that can be told.
+    /// Expands the patterns among the words, as far as possible.
     pub(crate) fn all_expanded(&self, words: Vec<Word>) -> Vec<Word> {
         let expand = |word: Word| match &word {
             Word::Glob(pattern) => match self.expanded(pattern) {
@@ -83,10 +83,10 @@ fn unescaped(part: &str) -> String {
     text
 }
 
-/// Whether a name fits a pattern of the shell.
+/// Whether a name matches a pattern of the shell.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    // The star that matched last, and from where it may match more: no recursion.
+    // The last star, and the end of its match in the name: on a mismatch it takes one more character.
     let (mut at, mut seen, mut star) = (0, 0, None);
     while seen < name.len() {
         if pattern.get(at) == Some(&'*') {
@@ -108,7 +108,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     pattern[at..].iter().all(|c| *c == '*')
 }
 
-/// Where the pattern goes on after it has matched one character.
+/// Matches one character; returns the position at which the pattern goes on.
 fn one(pattern: &[char], at: usize, c: char) -> Option<usize> {
     match pattern.get(at)? {
         '?' => Some(at + 1),
@@ -121,7 +121,7 @@ fn one(pattern: &[char], at: usize, c: char) -> Option<usize> {
             for range in set.windows(3).filter(|range| range[1] == '-') {
                 is_in |= range[0] <= c && c <= range[2];
             }
-            // Classes such as `[:alpha:]` are not told apart.
+            // Classes such as `[:alpha:]` are read as plain characters.
             (is_in == (first == at + 1)).then_some(close + 1)
         }
         plain => (*plain == c).then_some(at + 1),

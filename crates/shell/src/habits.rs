@@ -1,14 +1,13 @@
-//! What programs need to find at a path to write it, and whether they follow a link
-//! there.
+//! Facts about programs: what they need to find at a path to write it, and whether they follow links.
 
 use crate::Extent;
 use crate::Needs;
 
-/// Programs that take a link for what it is, not for what it leads to.
+/// Programs that write a link itself, not the file that it leads to.
 const TAKE_LINKS: &[&str] =
     &["rm", "rmdir", "unlink", "mv", "ln", "git rm", "git rm -f", "git mv", "sed", "perl", "shred"];
 
-/// What a program must find to write a path that it is given.
+/// Returns what a program must find at a path to write it.
 pub(crate) fn needs(by: &str, extent: Extent) -> Needs {
     match (by, extent) {
         ("mkdir", _) => Needs::Absent,
@@ -20,17 +19,17 @@ pub(crate) fn needs(by: &str, extent: Extent) -> Needs {
     }
 }
 
-/// Whether it fails where the directory of its file is not there.
+/// Whether a program fails if the directory of its file does not exist.
 pub(crate) fn needs_directory(by: &str) -> bool {
     matches!(by, ">" | ">>" | ">|" | "&>" | "&>>" | "<>" | ">&" | "tee" | "touch" | "truncate")
 }
 
-/// Whether it writes a link itself.
+/// Whether a program writes a link itself, not the file that it leads to.
 pub(crate) fn takes_links(by: &str) -> bool {
     TAKE_LINKS.contains(&by)
 }
 
-/// Whether what was there is gone afterwards.
+/// Whether a program removes the file at the path.
 pub(crate) fn removes(by: &str) -> bool {
     matches!(by, "rm" | "unlink" | "mv" | "git rm" | "git rm -f" | "git mv")
 }

@@ -1,16 +1,15 @@
-//! Takes the bodies of here-documents out of a shell text before it is parsed.
+//! Removes the bodies of here-documents from a shell text before it is parsed.
 //!
-//! This is not the grammar, only enough of it to know quotes, comments and
-//! substitutions. Its caller counts afterwards: **if the grammar finds
-//! another number of here-documents than were emptied, the text was not
-//! understood** and nothing may be said about it.
+//! This is not the grammar, only enough of it to know quotes, comments and substitutions. Its
+//! caller counts afterwards: **if the grammar finds another number of here-documents than were
+//! emptied, the text was not understood** and nothing may be said about it.
 
 /// A text whose here-documents may have been emptied.
 pub(crate) struct Trimmed {
     pub(crate) text: String,
-    /// How many here-documents are in it, if they were emptied.
+    /// The number of here-documents in the text, if they were emptied.
     pub(crate) emptied: Option<usize>,
-    /// A body that is gone had a command in it that the shell would run.
+    /// Whether a body that was removed contained a command that the shell would run.
     pub(crate) had_commands: bool,
 }
 
@@ -20,8 +19,7 @@ impl Trimmed {
     }
 }
 
-/// The text with every here-document empty; `None` if it has none, or one that
-/// does not end.
+/// Empties all here-documents of a text; `None` if it has none, or one that does not end.
 pub(crate) fn trim(text: &str) -> Option<Trimmed> {
     let mut scan =
         Scan { rest: text, kept: String::new(), nested: Vec::new(), awaited: Vec::new(), emptied: 0 };
@@ -40,8 +38,7 @@ pub(crate) fn trim(text: &str) -> Option<Trimmed> {
     is_done.then_some(Trimmed { text: scan.kept, emptied: Some(scan.emptied), had_commands })
 }
 
-/// Whether the shell would run something in the body of an unquoted
-/// here-document.
+/// Whether the shell would run something in the body of an unquoted here-document.
 pub(crate) fn has_commands(body: &str) -> bool {
     let mut chars = body.chars().peekable();
     while let Some(c) = chars.next() {
@@ -63,7 +60,7 @@ enum Nested {
     Code,
     /// Double quotes.
     Quotes,
-    /// `((` or `$((`, with the brackets that are open in it.
+    /// `((` or `$((`, with the number of brackets that are open in it.
     Arithmetic(usize),
 }
 
@@ -86,7 +83,7 @@ impl Scan<'_> {
         matches!(self.nested.last(), None | Some(Nested::Code))
     }
 
-    /// Moves the next `bytes` over, or what there is.
+    /// Copies the next `bytes`, or all that are left.
     fn keep(&mut self, bytes: usize) {
         let end = self.rest.ceil_char_boundary(bytes.min(self.rest.len()));
         self.kept.push_str(&self.rest[..end]);
@@ -163,7 +160,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Reads `<<-'EOF'`.
+    /// Reads the start of a here-document: `<<-'EOF'`.
     fn await_body(&mut self) {
         self.keep(2);
         let has_tabs = self.rest.starts_with('-');
@@ -187,8 +184,8 @@ impl Scan<'_> {
         self.awaited.push(heredoc);
     }
 
-    /// Leaves out the lines up to the delimiter, and says whether the shell
-    /// would have run something in them. `None` if the delimiter is missing.
+    /// Skips the lines up to the delimiter; returns whether the shell would have run something in
+    /// them. `None` if the delimiter is missing.
     fn skip_body(&mut self, heredoc: &Heredoc) -> Option<bool> {
         let mut end = 0;
         for line in self.rest.split_inclusive('\n') {

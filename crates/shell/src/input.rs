@@ -1,5 +1,5 @@
-//! What a shell command reads on standard input, as far as the text tells: by a
-//! here-document, a here-string, a file, or the command before it in a pipeline.
+//! The standard input of a shell command, as far as the text tells: a here-document, a here-string,
+//! a file, or the output of the command before it in a pipeline.
 
 use rable::Node;
 use rable::NodeKind;
@@ -8,19 +8,19 @@ use crate::variables::Names;
 use crate::words;
 use crate::words::Word;
 
-/// What a command reads, as far as the text tells.
+/// The standard input of a command, as far as the text tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Input {
     #[default]
     Unknown,
     Text(String),
-    /// One in each line: names, or patterns that stand for what they match.
+    /// Lines of one word each: a name, or a pattern for all names that match.
     Words(Vec<Word>),
-    /// What is in that file, packed or not.
+    /// The content of a file, compressed or not.
     File(String),
-    /// An archive of these.
+    /// An archive with these members.
     Packed(Vec<Word>),
-    /// What `git diff` prints for this range and these paths.
+    /// The output of `git diff` for this range and these paths.
     Patch {
         range: Vec<String>,
         paths: Vec<String>,
@@ -28,7 +28,7 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// The text of a script.
+    /// Returns the input as text: the text of a script.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -36,7 +36,7 @@ impl Input {
         }
     }
 
-    /// Its words, as `xargs` takes them.
+    /// Returns the words of the input, as `xargs` splits it.
     pub(crate) fn words(&self) -> Option<Vec<Word>> {
         match self {
             Self::Words(words) => Some(words.clone()),
@@ -49,7 +49,7 @@ impl Input {
         }
     }
 
-    /// Its lines, as `while read` takes them.
+    /// Returns the lines of the input, as `while read` splits it.
     pub(crate) fn lines(&self) -> Option<Vec<Word>> {
         match self {
             Self::Words(words) => Some(words.clone()),
@@ -61,7 +61,7 @@ impl Input {
         }
     }
 
-    /// As one word in quotes.
+    /// Returns the input as one word in quotes.
     pub(crate) fn word(&self) -> Option<Word> {
         match self {
             Self::Text(text) => Some(Word::Text(text.trim_end_matches('\n').to_owned())),
@@ -75,7 +75,7 @@ impl Input {
 }
 
 impl Names<'_> {
-    /// What the redirections of a command give it to read.
+    /// Returns the input that the redirections of a command give it.
     pub(crate) fn input_of(&self, redirects: &[Node]) -> Option<Input> {
         redirects.iter().rev().find_map(|node| match &node.kind {
             NodeKind::HereDoc { content, quoted, .. } => {

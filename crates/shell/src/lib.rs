@@ -1,21 +1,18 @@
 //! The shell kernel: which files a shell command would write, read from its text alone.
 //!
-//! Nothing is run here. What the command itself would read as a script, a patch or a
-//! makefile, what is on the disk, and which names are in a directory, the caller may tell.
-//! The text goes through bash's own
-//! grammar, because quoting, here-documents, substitutions and `[[ a > b ]]`
-//! are grammar: a pattern that finds `> b` in a line also finds it in a commit
-//! message, and misses it in `tee`. Then every program that is known is asked
-//! what it does with its operands, `cd` and variables are followed, and wrappers
-//! (`sudo`, `bash -c`, `xargs`) are looked through.
+//! Nothing is run here. The caller may provide the files that the command itself would read (a
+//! script, a patch or a makefile), the state of the disk, and the names in a directory. The text
+//! goes through bash's own grammar, because quoting, here-documents, substitutions and
+//! `[[ a > b ]]` are grammar: a pattern that finds `> b` in a line also finds it in a commit
+//! message, and misses it in `tee`. Then each known program is asked what it does with its
+//! operands, `cd` and variables are followed, and so are the commands that wrappers run (`sudo`,
+//! `bash -c`, `xargs`).
 //!
-//! **What it reports is surely written if the command runs to its end as it
-//! stands; what it cannot tell it says it cannot tell.** A variable, a program
-//! nobody described, a text that does not parse: [`Reading::is_certain`] is
-//! false, and no guess is made.
+//! **A write that is reported surely happens if the command runs to its end as it stands; if there
+//! may be other writes, the reading says so.** For a variable, a program nobody described, or a
+//! text that does not parse, [`Reading::is_certain`] is false, and no guess is made.
 //!
-//! It is also bounded: any text is answered, quickly and without a deep stack
-//! (see `guard`).
+//! The work is bounded, too: any text is answered, quickly and without a deep stack (see `parse_limits`).
 
 mod aliases;
 mod braces;
@@ -50,113 +47,114 @@ pub use detours::Detour;
 pub use outside::Outside;
 use walk::Walk;
 
-/// What a command would write, as far as its text tells.
+/// The files that a command would write and show, as far as its text tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     pub writes: Vec<Write>,
-    /// Files whose text it shows, as paths like those that are written. Some of them are
-    /// enough: they are what its agent has seen.
+    /// Files whose text the command shows, as paths like those that are written. The list may be
+    /// incomplete: these are files that the agent has seen.
     pub reads: Vec<String>,
-    /// False: something in it may write what the text does not tell.
+    /// Whether these are all writes; if false, some part of the command may write other files.
     pub is_certain: bool,
-    /// Whether something in it is to see the machine as it is.
+    /// The reason to run the command on the machine as it is, not in a restricted
+    /// view of it; if there is one.
     pub outside: Option<Outside>,
-    /// Whether it leaves something running (`&`).
+    /// Whether the command leaves a job running (`&`).
     pub leaves_job: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// Relative to where the command starts, or absolute; `cd` is followed.
-    /// `.` and `..` are resolved as text. In a glob, a backslash stands before
-    /// each `*`, `?`, `[`, `]` and `\` that was quoted and so means itself.
+    /// The path, absolute or relative to the directory the command starts in; `cd` is followed. `.`
+    /// and `..` are resolved as text. In a glob, a backslash stands before each `*`, `?`, `[`, `]`
+    /// and `\` that was quoted and so means itself.
     pub path: String,
     pub extent: Extent,
-    /// The program: `sed`, `git stash`, `>`.
+    /// The program that writes: `sed`, `git stash`, `>`.
     pub by: String,
-    /// For [`Extent::Commits`]: what `git diff` is to be asked for.
+    /// For [`Extent::Commits`]: the revisions that `git diff` has to compare.
     pub range: Vec<String>,
-    /// A link at the end of the path is itself meant.
+    /// Whether a link at the end of the path is written itself, and not followed.
     pub is_entry: bool,
-    /// What must be there for it to be written.
+    /// The state of the path that the write requires.
     pub needs: Needs,
 }
 
-/// What must be at a path for a program to write it.
+/// The state of a path that a program requires to write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Needs {
     #[default]
     Nothing,
-    /// Nothing there: `mkdir`, `cp -n`.
+    /// Nothing exists at the path: `mkdir`, `cp -n`.
     Absent,
-    /// Something there: `rm -r`, `chmod`.
+    /// Something exists at the path: `rm -r`, `chmod`.
     Present,
-    /// Something there that is no directory: `rm`, `sed -i`.
+    /// Something exists at the path that is no directory: `rm`, `sed -i`.
     File,
-    /// Nothing changed in its worktree: `npm version`.
+    /// Nothing is changed in the worktree of the path: `npm version`.
     Clean,
-    /// Its directory, which is not there now: `> deep/file`.
+    /// The directory of the path exists, which it does not now: `> deep/file`.
     Directory,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// That file.
+    /// The file at the path.
     File,
-    /// That file, or everything below that directory.
+    /// The file at the path, or everything below the directory there.
     Tree,
-    /// What matches that glob. `**` reaches across directories.
+    /// All files that match the path as a glob; `**` matches across directories.
     Glob,
-    /// Whatever is uncommitted in the worktree of that directory.
+    /// All files with uncommitted changes in the worktree of the directory.
     Changes,
-    /// Any file of the worktree of that directory.
+    /// Any file of the worktree of the directory.
     Worktree,
-    /// What differs between commits, in the worktree of that directory.
+    /// The files that differ between commits, in the worktree of the directory.
     Commits,
 }
 
-/// Gives the text of a small file, by its path from where the command starts.
+/// A function that returns the text of a small file, by its path from the command's start.
 pub type ReadFile<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// Whether a directory, or anything, is there, by its path from where the command starts.
+/// A function that tells whether a directory, or anything, exists at a path from the command's start.
 pub type IsThere<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
-/// What an alias stands for.
+/// A function that returns the command an alias stands for.
 pub type Alias<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// The names in a directory, by its path from where the command starts; few ask for it.
+/// A function that lists a directory, by its path from the command's start; few commands need it.
 pub type Entries<'a> = &'a (dyn Fn(&str) -> Option<Vec<String>> + Sync);
 
-/// The value of a variable of the environment.
+/// A function that returns the value of an environment variable.
 pub type Variable<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// What is known of where a command starts.
+/// The facts about the place a command starts in, as far as the caller provides them.
 #[derive(Clone, Copy, Default)]
 pub struct Here<'a> {
-    /// For what the command itself would read.
+    /// Reads the files that the command itself would read.
     pub read: Option<ReadFile<'a>>,
-    /// For `cd`.
+    /// Tells whether a path is a directory.
     pub is_dir: Option<IsThere<'a>>,
-    /// For conditions, and for programs that are not installed.
+    /// Tells whether a path exists, for conditions and for programs that are not installed.
     pub is_there: Option<IsThere<'a>>,
-    /// For `git`.
+    /// Finds an alias of `git`.
     pub alias: Option<Alias<'a>>,
-    /// For programs that nobody knows.
+    /// Finds an alias of the shell, for programs that nobody described.
     pub shell_alias: Option<Alias<'a>>,
-    /// For patterns.
+    /// Lists the names in a directory, for patterns.
     pub entries: Option<Entries<'a>>,
-    /// For conditions.
+    /// Finds a variable of the environment.
     pub variable: Option<Variable<'a>>,
-    /// What `~` and `$HOME` stand for.
+    /// The value of `~` and `$HOME`.
     pub home: Option<&'a str>,
-    /// What `$PWD` and `$(pwd)` stand for.
+    /// The value of `$PWD` and `$(pwd)`.
     pub cwd: Option<&'a str>,
-    /// What `$(git rev-parse --show-toplevel)` stands for.
+    /// The output of `$(git rev-parse --show-toplevel)`.
     pub worktree: Option<&'a str>,
 }
 
 impl<'a> From<Option<&'a str>> for Here<'a> {
-    /// Somewhere, for who has that home.
+    /// Makes a `Here` of which only the home directory is known.
     fn from(home: Option<&'a str>) -> Self {
         Self { home, ..Self::default() }
     }
@@ -164,7 +162,7 @@ impl<'a> From<Option<&'a str>> for Here<'a> {
 
 pub use programs::git_alias;
 
-/// Reads `command` as bash would.
+/// Finds the writes of `command`, which is parsed as bash would parse it.
 pub fn read<'a>(command: &str, here: impl Into<Here<'a>>) -> Reading {
     let mut walk = Walk::new(here.into());
     walk.script(command);

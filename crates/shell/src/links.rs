@@ -1,9 +1,9 @@
-//! Links that a shell text makes: what is written to one is written to where it leads.
+//! Follows links that a shell text makes: a write to a link is a write to its target.
 
 use crate::walk::Walk;
 
 impl Walk<'_> {
-    /// Where a path leads by the links that the text has made; `None` if that is not told.
+    /// Resolves the links that the text has made in a path; `None` if a target is not known.
     pub(crate) fn behind_links(&self, path: String, is_entry: bool) -> Option<String> {
         let mut path = path;
         for _ in 0..=self.links.len() {

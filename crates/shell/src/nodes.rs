@@ -118,7 +118,7 @@ impl Walk<'_> {
         }
         let words: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
         let outer = input.map(|input| std::mem::replace(&mut self.input, input));
-        // `NAME=value program`: for that program alone.
+        // `NAME=value program` sets the variable for that program alone.
         let before = (!words.is_empty() && !assignments.is_empty()).then(|| self.variables.clone());
         if before.is_some() {
             assignments.iter().for_each(|word| self.assign(word));
@@ -133,7 +133,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Keeps what a command writes into a file, for the script that may be run from it.
+    /// Records the text that a command writes into a file, for a script that may be run from it.
     fn note_made(&mut self, node: &Node, redirects: &[Node]) {
         for redirect in redirects {
             if let NodeKind::Redirect { op, target, .. } = &redirect.kind
@@ -166,7 +166,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `${NAME:=value}` sets what is not set, `${NAME:?}` ends the script where it is not.
+    /// Applies `${NAME:=value}`, which sets an unset variable, and `${NAME:?}`, which ends the script then.
     fn set_default(&mut self, word: &Node) {
         let NodeKind::Word { parts, .. } = &word.kind else { return };
         for part in parts {
@@ -187,13 +187,13 @@ impl Walk<'_> {
         }
     }
 
-    /// What `while read …` reads, line by line, and into what; where it is few lines.
+    /// Returns the variables that `while read …` sets and the lines it reads, if they are few.
     fn lines_read(&self, condition: &Node, redirects: &[Node]) -> Option<(Vec<String>, Vec<Word>)> {
         let NodeKind::Command { assignments, words, .. } = &condition.kind else { return None };
         let words: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
         let (program, rest) = words.split_first()?;
         let names = (program.text() == Some("read")).then(|| programs::names_read(rest))??;
-        // What stands between the words of a line may be anything then.
+        // With another IFS, the words of a line are not known.
         let is_ifs = |word: &Node| raw(word).is_some_and(|text| text.starts_with("IFS=") && text != "IFS=");
         if names.len() > 1 && (assignments.iter().any(is_ifs) || self.variables.is_set("IFS")) {
             return None;
@@ -220,7 +220,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Each command reads what the one before it writes.
+    /// Walks a pipeline: each command reads the output of the command before it.
     fn pipeline(&mut self, commands: &[Node]) {
         let mut input = self.input.clone();
         for command in commands {
@@ -234,14 +234,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Once for each word, where the text tells them and they are few.
+    /// Walks the body of `for` once for each word, if the words are known and few.
     fn for_each(&mut self, var: &str, words: &Option<Vec<Node>>, body: &Node, redirects: &[Node]) {
         words.iter().flatten().for_each(|word| self.look_into(word));
         self.redirects(redirects);
         let values: Vec<Word> = match words {
             Some(words) => {
                 let values: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
-                // What the text has made meanwhile is not on the disk.
+                // Files that the text has made so far are not on the disk.
                 if self.has_written() { values } else { self.names().all_expanded(values) }
             }
             None => self.variables.arguments().map_or_else(|| vec![Word::Unknown], <[Word]>::to_vec),
@@ -256,8 +256,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Steps of a list one after the other. The grammar makes them a tree that
-    /// leans to the left, as deep as the list is long, so this does not recurse.
+    /// Walks the commands of a list in order. The grammar makes lists a tree that leans to the
+    /// left, as deep as the list is long, so this does not recurse.
     fn list(&mut self, items: &[ListItem]) {
         let mut levels = vec![items];
         let mut inner = items;
@@ -280,7 +280,7 @@ impl Walk<'_> {
     }
 
     fn steps(&mut self, steps: &[(&Node, Option<ListOperator>)]) {
-        // Where this chain of `&&` and `||` began, and where its last command did.
+        // The directory at the start of this chain of `&&` and `||`, and before its last command.
         let mut chain = self.place.clone();
         let mut last = self.place.clone();
         let mut is_alternative = false;
@@ -290,7 +290,7 @@ impl Walk<'_> {
             self.is_nowhere &= is_skipped;
             self.unsure += usize::from(is_unsure);
             if is_skipped {
-                // `true || this`, `false && this`.
+                // Skipped: `true || this`, `false && this`.
             } else if is_alternative {
                 self.if_so(|walk| walk.alternative(node, &chain, &last));
             } else if is_conditional {
@@ -312,7 +312,7 @@ impl Walk<'_> {
                 _ => false,
             };
             is_conditional = *operator == Some(ListOperator::And) && outcome.is_none();
-            // `set -e`
+            // With `set -e`, a failure ends the script.
             if self.ends_on_error && outcome == Some(false) && !is_chained && !is_conditional {
                 self.has_ended = true;
             }
@@ -328,7 +328,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What follows `||` runs where a `cd` that failed left off.
+    /// Walks the command after `||`, which runs in the directory that a failed `cd` did not leave.
     fn alternative(&mut self, node: &Node, chain: &Place, last: &Place) {
         let moved = self.place.clone();
         if moved != *chain {
@@ -339,8 +339,8 @@ impl Walk<'_> {
         self.place = if self.place == from || self.place == moved { moved } else { Place::unknown() };
     }
 
-    /// What follows `else` runs where a `cd` in the condition failed, so it is
-    /// not known where.
+    /// Walks an `if`. The `else` branch runs if a `cd` in the condition failed, so
+    /// its directory is not known.
     fn choice(&mut self, condition: &Node, then_body: &Node, else_body: Option<&Node>) {
         let start = self.place.clone();
         self.walk(condition);
@@ -354,16 +354,17 @@ impl Walk<'_> {
         self.branches(bodies, self.is_question(condition));
     }
 
-    /// Whether only the state of things tells how a command ends. What a function of the
-    /// text returns is not followed.
+    /// Whether only the state of the machine decides how a command ends. The result of a function
+    /// of the text is not followed.
     fn is_question(&self, node: &Node) -> bool {
         let is_function = |name: &str| self.defines(name);
         conditions::is_question(node)
             || matches!(&node.kind, NodeKind::Command { words, .. } if words.first().and_then(raw).is_some_and(is_function))
     }
 
-    /// One of these runs, each from its place; `None` does nothing.
-    /// Where only the state of things decides which, none of them is sure.
+    /// Walks branches of which one runs, each from its own directory; `None` is an
+    /// empty branch. With `is_unsure`, only the state of the machine decides which
+    /// one runs, so none of them is sure.
     fn branches<'n>(&mut self, bodies: impl IntoIterator<Item = (Place, Option<&'n Node>)>, is_unsure: bool) {
         let mut ends: Vec<Place> = Vec::new();
         let before = self.variables.clone();
@@ -388,14 +389,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs any number of times: if it does not come back to where it began,
-    /// the second time is somewhere else.
+    /// Walks a body that runs any number of times: if it does not end in the directory it began in,
+    /// the second round runs somewhere else.
     fn repeat(&mut self, work: impl FnOnce(&mut Self)) {
         let (start, before) = (self.place.clone(), self.variables.clone());
         let outer = self.loop_conditions.replace(self.conditions);
         work(self);
         self.loop_conditions = outer;
-        // It may not run at all.
+        // The body may not run at all.
         self.has_ended = false;
         self.variables.meet(&before);
         if self.place != start {
@@ -416,7 +417,7 @@ impl Walk<'_> {
         self.branches(bodies.map(|body| (start.clone(), body)), true);
     }
 
-    /// The body that surely runs, if any; `None` if the text does not tell which.
+    /// Finds the body of a `case` that surely runs, if any; `None` if the text does not tell which.
     fn case_of<'n>(&self, word: &Node, patterns: &'n [CasePattern]) -> Option<Option<&'n Node>> {
         let word = self.fields(word);
         let [Word::Text(text)] = word.as_slice() else { return None };
@@ -459,7 +460,7 @@ impl Walk<'_> {
     }
 }
 
-/// A command whose output is only printed.
+/// Returns a command without its redirections, so that its output is printed.
 fn without_redirects(node: &Node) -> Node {
     let mut node = node.clone();
     if let NodeKind::Command { redirects, .. } = &mut node.kind {
@@ -468,7 +469,7 @@ fn without_redirects(node: &Node) -> Node {
     node
 }
 
-/// How often the body of a loop is read.
+/// Most rounds of a loop that are walked.
 const MOST_ROUNDS: usize = 32;
 
 pub(crate) fn raw(word: &Node) -> Option<&str> {

@@ -1,4 +1,4 @@
-//! What a shell command prints, as far as its text tells: for the next one in a
+//! Computes the output of a shell command, as far as its text tells: for the next command in a
 //! pipeline, for `$(…)`, and for `<(…)`.
 
 use rable::Node;
@@ -10,7 +10,7 @@ use crate::variables::Names;
 use crate::words;
 use crate::words::Word;
 
-/// What `uname` prints here.
+/// The output of `uname` on this machine.
 const SYSTEM: Option<&str> = if cfg!(target_os = "linux") {
     Some("Linux")
 } else if cfg!(target_os = "macos") {
@@ -20,7 +20,7 @@ const SYSTEM: Option<&str> = if cfg!(target_os = "linux") {
 };
 
 impl Names<'_> {
-    /// What `node` prints when it reads `input`.
+    /// Returns the output of `node` if it reads `input`.
     pub(crate) fn output(&self, node: &Node, input: &Input) -> Input {
         match &node.kind {
             NodeKind::Command { redirects, .. } if redirects.iter().any(takes_output) => Input::Unknown,
@@ -46,7 +46,7 @@ impl Names<'_> {
         }
     }
 
-    /// Where a `cd` comes to.
+    /// Returns the directory that a `cd` changes to; `None` for other commands.
     fn entered(&self, node: &Node) -> Option<crate::place::Place> {
         let NodeKind::Command { words, .. } = &node.kind else { return None };
         let words: Vec<Word> = words.iter().flat_map(|word| words::fields(word, self)).collect();
@@ -58,7 +58,7 @@ impl Names<'_> {
         }
     }
 
-    /// What one command prints, wherever that goes.
+    /// Returns the output of one command, whatever its redirections do with it.
     pub(crate) fn printed(&self, node: &Node, input: &Input) -> Input {
         let NodeKind::Command { words, redirects, .. } = &node.kind else { return Input::Unknown };
         let words: Vec<Word> = words.iter().flat_map(|word| words::fields(word, self)).collect();
@@ -114,7 +114,7 @@ impl Names<'_> {
         }
     }
 
-    /// What a command prints that is no list of files.
+    /// Returns the output of a command that does not list files.
     fn text(&self, program: &str, rest: &[&str]) -> Option<String> {
         let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         match (program, rest) {
@@ -148,7 +148,7 @@ impl Names<'_> {
                 }
                 Input::Words(ls_files(&paths))
             }
-            // Without a revision, or with a path, git itself is asked.
+            // Without a revision, or with a path, only git itself can tell.
             ["diff", rest @ ..] if rest.iter().any(|word| looks_like_path(word)) => Input::Unknown,
             ["diff", rest @ ..] => differing(rest, |range| range.to_vec()),
             ["show", rest @ ..] => differing(rest, |of| match of {
@@ -165,7 +165,7 @@ impl Names<'_> {
     }
 }
 
-/// What `git archive` packs.
+/// Returns the members of the archive that `git archive` prints.
 pub(crate) fn archive(words: &[&str]) -> Input {
     let prefix = words.iter().find_map(|word| word.strip_prefix("--prefix=")).unwrap_or_default();
     let operands: Vec<&&str> = words.iter().filter(|word| !word.starts_with('-')).collect();
@@ -176,7 +176,7 @@ pub(crate) fn archive(words: &[&str]) -> Input {
     })
 }
 
-/// What a command of git prints that compares commits.
+/// Returns the patch that a git command prints which compares commits.
 fn differing(words: &[&str], range: impl Fn(&[String]) -> Vec<String>) -> Input {
     let (revisions, paths) = match words.iter().position(|word| *word == "--") {
         Some(at) => (&words[..at], &words[at + 1..]),
@@ -195,7 +195,7 @@ fn differing(words: &[&str], range: impl Fn(&[String]) -> Vec<String>) -> Input 
     Input::Patch { range, paths: paths.iter().map(|path| (*path).to_owned()).collect() }
 }
 
-/// `src/a.rs`, and no branch.
+/// Whether a word looks like a path (`src/a.rs`), and not like a branch.
 fn looks_like_path(word: &str) -> bool {
     !word.starts_with('-')
         && !word.contains("..")
@@ -220,7 +220,7 @@ fn ls_files(paths: &[&str]) -> Vec<Word> {
     names.collect()
 }
 
-/// The lines with a text in them that is no expression.
+/// Returns the lines that contain a plain text; regular expressions are not evaluated.
 fn grep(pattern: &str, input: &Input) -> Input {
     let is_plain = !pattern.starts_with('-') && !pattern.contains(['.', '*', '[', '^', '$', '\\']);
     match input {
@@ -241,7 +241,7 @@ fn takes_output(redirect: &Node) -> bool {
     matches!(&redirect.kind, NodeKind::Redirect { fd: 1, op, .. } if op != "<")
 }
 
-/// `printf` with a format that only puts words in lines.
+/// Evaluates `printf` with a format that only puts words in lines.
 pub(crate) fn printf(words: &[&str]) -> Option<String> {
     let (format, values) = words.split_first()?;
     let format = unescape(&format.replace("%%", "\u{0}"))?;
@@ -262,13 +262,13 @@ pub(crate) fn printf(words: &[&str]) -> Option<String> {
     Some(filled.replace('\u{0}', "%"))
 }
 
-/// The text without its escapes, where they are those of lines and words.
+/// Replaces the escapes `\n`, `\t` and `\0`; `None` if there are others.
 fn unescape(text: &str) -> Option<String> {
     let plain = text.replace("\\n", "\n").replace("\\t", "\t").replace("\\0", "\n");
     (!plain.contains('\\')).then_some(plain)
 }
 
-/// `ls` names files as it was given them; what is in a directory it names otherwise.
+/// Evaluates `ls`, which prints files as they were given; the entries of a directory are not known.
 fn ls(words: &[Word]) -> Input {
     let names_itself = words
         .iter()

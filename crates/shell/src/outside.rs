@@ -1,19 +1,20 @@
-//! Commands that are to see the machine as it is, not a view of it that ends with them.
+//! Finds commands that must run on the machine as it is, not in a view of it that ends with them:
+//! servers, `sudo`, `docker`.
 //!
-//! **To find one too many is safe**: the command is then only looked at afterwards.
+//! **Finding one too many is safe**: the writes of such a command are then only looked at afterwards.
 
 use crate::words::Word;
 
-/// Why a command should run in no view of its own.
+/// The reason why a command must not run in a view of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
-    /// It stays after its caller is done: a server, a watcher, a job.
+    /// It keeps running after its caller is done: a server, a watcher, a job.
     Stays,
     /// It becomes another user, or acts through a service or on the machine's mounts.
     Elevates,
 }
 
-/// Become another user, leave through a service, or change mounts themselves.
+/// Programs that become another user, act through a service, or change mounts.
 const ELEVATES: &[&str] = &[
     "sudo",
     "doas",
@@ -47,7 +48,7 @@ const ELEVATES: &[&str] = &[
     "batch",
     "crontab",
     "ping",
-    // They refuse a configuration whose owner they do not know.
+    // These refuse a configuration whose owner they do not know.
     "ssh",
     "scp",
     "sftp",
@@ -58,7 +59,7 @@ const ELEVATES: &[&str] = &[
     "flatpak",
 ];
 
-/// Stay by themselves.
+/// Programs that keep running by themselves.
 const STAYS: &[&str] = &[
     "nohup",
     "setsid",
@@ -97,11 +98,11 @@ const STAYS: &[&str] = &[
     "start-storybook",
 ];
 
-/// Watch, as an option of whatever it is.
+/// Options that make any program watch files or keep running.
 const WATCHES: &[&str] =
     &["--watch", "--watch-all", "--watchAll", "--hot", "--reload", "--follow", "--serve"];
 
-/// What a package manager, a framework or a build tool is asked for, and then stays.
+/// Verbs with which package managers, frameworks and build tools keep running.
 const STAYING: &[&str] = &["dev", "start", "serve", "watch", "preview", "develop", "up", "server"];
 const RUNNERS: &[&str] = &[
     "npm",
@@ -143,7 +144,7 @@ const RUNNERS: &[&str] = &[
     "rollup",
 ];
 
-/// Whether a program should run in no view of its own, and why.
+/// Returns the reason why a program must not run in a view of its own, if there is one.
 pub(crate) fn outside(name: &str, words: &[Word]) -> Option<Outside> {
     if ELEVATES.contains(&name) || name == "git" && goes_out(words) {
         return Some(Outside::Elevates);
@@ -151,7 +152,7 @@ pub(crate) fn outside(name: &str, words: &[Word]) -> Option<Outside> {
     let is_runner = RUNNERS.contains(&name);
     let has_watch = is_runner || matches!(name, "tsc" | "jest" | "vitest" | "sass" | "tailwindcss");
     let stays = |word: &str| {
-        // `test:watch`, `dev:web`; `python -m http.server`, `manage.py runserver`.
+        // Examples: `test:watch`, `dev:web`; `python -m http.server`, `manage.py runserver`.
         STAYS.contains(&word)
             || WATCHES.iter().any(|option| word == *option || word.starts_with(&format!("{option}=")))
             || is_runner && word.split([':', '-']).any(|part| STAYING.contains(&part))
@@ -162,8 +163,8 @@ pub(crate) fn outside(name: &str, words: &[Word]) -> Option<Outside> {
     stays.then_some(Outside::Stays)
 }
 
-/// Whether git talks to another machine. It does that through ssh, which runs nowhere but
-/// where the files of its configuration belong to root.
+/// Whether git talks to another machine. It does so through ssh, which runs only where the files of
+/// its configuration belong to root.
 fn goes_out(words: &[Word]) -> bool {
     const TALKS: &[&str] = &["pull", "push", "fetch", "clone", "ls-remote"];
     let mut words = words.iter().filter_map(Word::text).filter(|word| !word.starts_with('-'));

@@ -1,43 +1,41 @@
 //! Refuses shell texts on which the grammar would be slow or overflow the stack.
 //!
-//! The grammar's parser recurses where the text nests, builds lists that are as
-//! deep as they are long, and tries some things twice: 100 bytes of alternating
-//! `` ` `` and `$(` keep it busy for seconds, 6 KB of `{` and `\a` likewise, and
-//! 500 `(` take 16 MB of stack in a debug build (measured with rable 0.2.2). So
-//! what can nest or repeat is counted first, wherever it stands: **the counts
-//! hold for any text**, because nothing in it can hide from them.
+//! The grammar's parser recurses where the text nests, builds lists that are as deep as they are
+//! long, and tries some things twice: 100 bytes of alternating `` ` `` and `$(` keep it busy for
+//! seconds, 6 KB of `{` and `\a` likewise, and 500 `(` take 16 MB of stack in a debug build
+//! (measured with rable 0.2.2). So everything that can nest or repeat is counted first, wherever it
+//! is: **the counts hold for any text**, because nothing in it can hide from them.
 //!
-//! Files that agents write with `cat <<EOF` are long and full of such
-//! characters. Their bodies are no commands, so they are taken out when a text
-//! is too wild with them in it.
+//! Files that agents write with `cat <<EOF` are long and full of such characters. Their bodies are
+//! no commands, so they are removed if a text exceeds the limits with them.
 
 use crate::heredocs;
 use crate::heredocs::Trimmed;
 
-/// Longer commands are not looked at.
+/// Longest command that is read.
 const LONGEST: usize = 256 * 1024;
-/// What may be left of one when the here-documents are out. Linux passes no longer
+/// Longest text that is parsed, without here-documents. Linux passes no longer
 /// text to a shell in one argument.
 const LONGEST_CODE: usize = 128 * 1024;
-/// `$(`, `<(` and `>(`: each level is parsed again for the level above.
+/// Most `$(`, `<(` and `>(`: each level is parsed again for the level above.
 const MOST_SUBSTITUTIONS: usize = 32;
-/// Backticks: each pair is tried as a command first, and then as text.
+/// Most backticks: each pair is tried as a command first, and then as text.
 const MOST_BACKTICKS: usize = 24;
-/// The two together: each doubles what the other does.
+/// Most substitutions times backticks: each doubles the work of the other.
 const MOST_MIXED: usize = 32;
-/// Whatever may open a level.
+/// Most characters and keywords that may open a level.
 const MOST_OPENERS: usize = 1000;
-/// Braces are matched against every quote of their word, at every character.
+/// Most work for braces: each is matched against every quote of its word, at every character.
 const MOST_BRACE_WORK: usize = 300_000_000;
 
-/// What is read on the stack that there is.
+/// Limits below which a text is parsed on the current stack.
 const SHALLOW_OPENERS: usize = 24;
 const SHALLOW_LENGTH: usize = 4 * 1024;
 const SHALLOW_ARITHMETIC: usize = 256;
-/// What is set aside for the rest; only what is used is ever taken.
+/// Stack of the thread that parses all other texts; only the part in use takes memory.
 const ROOM: usize = 64 * 1024 * 1024;
 
-/// The text as the grammar may have it; `None` if it may not.
+/// Returns the text in a form that the grammar can parse safely; `None` if there is none.
 pub(crate) fn tame(command: &str) -> Option<Trimmed> {
     if command.len() > LONGEST {
         return None;
@@ -48,8 +46,7 @@ pub(crate) fn tame(command: &str) -> Option<Trimmed> {
     heredocs::trim(command).filter(|trimmed| is_tame(&trimmed.text))
 }
 
-/// Does `work` on `text` where it has the stack for it. `None` if the machine
-/// has no thread to spare.
+/// Does `work` on `text` with enough stack for it. `None` if the machine has no thread to spare.
 pub(crate) fn with_room<R: Send>(text: &str, work: impl FnOnce() -> R + Send) -> Option<R> {
     let is_shallow = text.len() <= SHALLOW_LENGTH
         && openers(text) <= SHALLOW_OPENERS
@@ -72,8 +69,8 @@ fn is_tame(text: &str) -> bool {
         && brace_work(text) <= MOST_BRACE_WORK
 }
 
-/// How often something stands in the text that may open a level. A line that
-/// goes on after a backslash could split a keyword in two.
+/// Counts everything in the text that may open a level. A line that goes on after a backslash
+/// counts, too, because it could split a keyword in two.
 fn openers(text: &str) -> usize {
     const KEYWORDS: [&str; 9] =
         ["if", "while", "until", "for", "case", "select", "function", "coproc", "\\\n"];

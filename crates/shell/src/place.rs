@@ -1,10 +1,9 @@
-//! The directory in which a shell command runs after `cd`, and what relative paths mean
-//! there.
+//! The directory that a shell command runs in after `cd`, by which relative paths are resolved.
 
 use crate::words;
 
-/// A directory: relative to where the command starts, or absolute. Unknown
-/// after a `cd` that the text does not tell.
+/// A directory, absolute or relative to the one the command starts in. Unknown after a `cd` whose
+/// target the text does not tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place(Option<String>);
 
@@ -17,18 +16,17 @@ impl Place {
         Self(None)
     }
 
-    /// The place that `cd` comes to from here.
+    /// Returns the directory after `cd` from here.
     pub(crate) fn enter(&self, directory: &str) -> Self {
         Self(self.path(directory))
     }
 
-    /// `path` as seen from where the command starts.
+    /// Resolves `path` relative to the directory the command starts in; `None` if this place is unknown.
     pub(crate) fn path(&self, path: &str) -> Option<String> {
         self.join(path, |here| here.to_owned())
     }
 
-    /// `pattern` as seen from where the command starts. The directory is no
-    /// pattern, whatever it is called.
+    /// Resolves `pattern` like [`Self::path`]. The name of the directory is escaped, as it is no pattern.
     pub(crate) fn glob(&self, pattern: &str) -> Option<String> {
         self.join(pattern, words::escape)
     }
@@ -42,7 +40,7 @@ impl Place {
     }
 }
 
-/// Without `.`, `..` and doubled slashes, by the text alone.
+/// Resolves `.`, `..` and doubled slashes in the text of a path alone.
 fn normal(path: &str) -> String {
     let is_absolute = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();

@@ -1,19 +1,19 @@
-//! Tells whether a text is nothing but plain commands, one after another: then what it runs is
-//! what it says, word for word.
+//! Tells whether a text consists of plain commands only, one after another: then it runs exactly
+//! the words it contains.
 //!
-//! A list of what is understood, not of what is dangerous: literal words, quotes that expand
-//! nothing, `;`, `&&`, `||`, `|` and ends of lines, and output that is thrown away.
+//! It lists the syntax that is understood, not the dangerous syntax: literal words, quotes that
+//! expand nothing, `;`, `&&`, `||`, `|` and ends of lines, and output that is thrown away.
 
 /// Redirections that write nothing.
 const HARMLESS: [&str; 6] = ["2>&1", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">/dev/null", "</dev/null"];
 
-/// Words that make a first word something other than a program.
+/// Reserved words: a command that begins with one is more than a program and its arguments.
 const RESERVED: &[&str] = &[
     "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select",
     "then", "time", "until", "while",
 ];
 
-/// Whether a text is that.
+/// Whether a text consists of plain commands only.
 pub(crate) fn is_plain(text: &str) -> bool {
     let mut rest = text;
     let mut word = String::new();

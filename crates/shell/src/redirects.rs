@@ -1,4 +1,4 @@
-//! What redirections write, and what the substitutions inside of words would do.
+//! Finds the files that redirections write, and walks the substitutions inside words.
 
 use rable::Node;
 use rable::NodeKind;
@@ -31,13 +31,13 @@ impl Walk<'_> {
                 if writes(op) {
                     match self.fields(target).as_slice() {
                         [Word::Text(text)] if op == ">&" && is_descriptor(text) => {}
-                        // `set -C` keeps what is there.
+                        // `set -C` keeps existing files.
                         [word @ Word::Text(_)] if self.keeps_files && op == ">" => {
                             self.write_if(word, Extent::File, op, Needs::Absent);
                         }
                         [word @ Word::Text(_)] => self.write(word, Extent::File, op),
-                        // Whether a pattern has one match, the text does not tell; what a
-                        // variable stands for one after the other, it does.
+                        // The text does not tell whether a pattern matches exactly one file; but a
+                        // variable stands for one file after the other.
                         [word @ Word::Glob(_)] if has_variable(target) => self.write(word, Extent::File, op),
                         [Word::Glob(pattern)] => match self.names().expanded(pattern).as_deref() {
                             Some([path]) => self.write(&Word::Text(path.clone()), Extent::File, op),
@@ -54,7 +54,7 @@ impl Walk<'_> {
     /// Walks the substitutions of a word.
     pub(crate) fn look_into(&mut self, word: &Node) {
         self.walk_all(&substitutions::of_word(word));
-        // The old way to write arithmetic is text to the grammar.
+        // Arithmetic in the old style (`$[…]`) is text to the grammar.
         let is_old = |text: &str| text.contains("$[") && has_substitution(text);
         if raw(word).is_some_and(is_old) && self.fields(word) == [Word::Unknown] {
             self.doubt();
@@ -83,7 +83,7 @@ pub(crate) fn writes(op: &str) -> bool {
     matches!(op, ">" | ">>" | ">|" | "&>" | "&>>" | "<>" | ">&")
 }
 
-/// `1`, `-` and `1-` after `>&`.
+/// Whether the target of `>&` is a descriptor: `1`, `-` or `1-`.
 pub(crate) fn is_descriptor(text: &str) -> bool {
     text.strip_suffix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit())
 }

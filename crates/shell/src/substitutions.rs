@@ -1,4 +1,4 @@
-//! The commands inside of words: `$(…)`, `<(…)`, and those in the words of an expansion.
+//! Finds the commands inside words: `$(…)`, `<(…)`, and those in the argument of an expansion.
 
 use std::borrow::Cow;
 
@@ -7,25 +7,25 @@ use rable::NodeKind;
 
 use crate::nodes::has_substitution;
 
-/// So deep may they stand in one another.
+/// Deepest nesting of substitutions that is followed.
 const DEEPEST: usize = 8;
 
-/// What a word would run.
+/// The commands that a word would run.
 #[derive(Default)]
 pub(crate) struct Substitutions<'n> {
     pub(crate) commands: Vec<Cow<'n, Node>>,
-    /// Whether there may be more.
+    /// Whether the word may run more commands than these.
     pub(crate) has_more: bool,
 }
 
-/// The commands in a word, in their order.
+/// Finds the commands in a word, in order.
 pub(crate) fn of_word(word: &Node) -> Substitutions<'_> {
     let mut found = Substitutions::default();
     look_into(word, &mut found, 0);
     found
 }
 
-/// The same for a text that is part of a word.
+/// Finds the commands in a text that is part of a word.
 pub(crate) fn of_text(text: &str) -> Substitutions<'static> {
     let mut found = Substitutions::default();
     look_inside(text, &mut found, 0);
@@ -43,7 +43,7 @@ fn look_into<'n>(word: &'n Node, found: &mut Substitutions<'n>, depth: usize) {
             | NodeKind::ParamIndirect { arg: Some(text), .. }
             | NodeKind::BraceExpansion { content: text }
             | NodeKind::LocaleString { content: text, .. } => look_inside(text, found, depth),
-            // The grammar leaves those that are two levels down as text.
+            // The grammar leaves substitutions that are two levels down as text.
             NodeKind::WordLiteral { value } if starts_substitution(value) => look_inside(value, found, depth),
             NodeKind::ArithmeticExpansion { .. } if has_substitution(&value.replace("$((", "")) => {
                 found.has_more = true;

@@ -8,7 +8,7 @@ use crate::Write;
 use crate::place::Place;
 use crate::words::Word;
 
-/// The longest value that is followed.
+/// Longest value that is stored.
 const LONGEST: usize = 4_096;
 
 /// The variables of a shell, and its arguments.
@@ -17,30 +17,31 @@ pub(crate) struct Variables {
     known: BTreeMap<String, Word>,
     /// The arrays whose words are known.
     lists: BTreeMap<String, Vec<Word>>,
-    /// `$1`, `$2`, …; `None` where they are not known.
+    /// The arguments `$1`, `$2`, …; `None` if they are not known.
     arguments: Option<Vec<Word>>,
-    /// Names that stand for others (`declare -n`).
+    /// Variables that stand for others (`declare -n`).
     references: BTreeMap<String, String>,
 }
 
 impl Variables {
-    /// Those of a command that was given no arguments.
+    /// The variables of a command that was given no arguments.
     pub(crate) fn without_arguments() -> Self {
         Self { arguments: Some(Vec::new()), ..Self::default() }
     }
 
-    /// What is long is no path; and `x=$x$x` in a loop would be without end.
+    /// Sets a variable. A long value becomes unknown: it is no path, and `x=$x$x`
+    /// in a loop would grow without end.
     pub(crate) fn set(&mut self, name: &str, value: Word) {
         let is_long = value.shape().is_some_and(|text| text.len() > LONGEST);
         self.known.insert(name.to_owned(), if is_long { Word::Unknown } else { value });
     }
 
-    /// A name stands for another from now on.
+    /// Makes a variable stand for another from now on.
     pub(crate) fn refer(&mut self, name: &str, to: &str) {
         self.references.insert(name.to_owned(), to.to_owned());
     }
 
-    /// `shift`.
+    /// Drops the first `count` arguments, as `shift` does.
     pub(crate) fn shift(&mut self, count: usize) {
         if let Some(arguments) = &mut self.arguments {
             arguments.drain(..count.min(arguments.len()));
@@ -64,19 +65,19 @@ impl Variables {
         self.lists.insert(name.to_owned(), words);
     }
 
-    /// The words of an array.
+    /// Returns the words of an array.
     pub(crate) fn list(&self, name: &str) -> Option<&[Word]> {
         self.lists.get(name).map(Vec::as_slice)
     }
 
-    /// What they stand for may have changed, and the text does not tell which.
+    /// Makes all values unknown, because the text does not tell which of them have changed.
     pub(crate) fn forget(&mut self) {
         self.known.values_mut().for_each(|value| *value = Word::Unknown);
         self.lists.clear();
         self.arguments = None;
     }
 
-    /// Begins a function or a script with these arguments; what was before.
+    /// Sets the arguments of a function or a script; returns those before.
     pub(crate) fn enter(&mut self, arguments: Vec<Word>) -> Option<Vec<Word>> {
         self.arguments.replace(arguments)
     }
@@ -85,7 +86,7 @@ impl Variables {
         self.arguments = outer;
     }
 
-    /// Where the text may have gone one way or another, only what is the same stays.
+    /// Keeps only the values that two branches of the text agree on; all others become unknown.
     pub(crate) fn meet(&mut self, other: &Self) {
         for (name, value) in &other.known {
             if self.known.get(name) != Some(value) {
@@ -100,28 +101,28 @@ impl Variables {
         self.lists.retain(|name, words| other.lists.get(name) == Some(words));
     }
 
-    /// All arguments, if they are known.
+    /// Returns all arguments, if they are known.
     pub(crate) fn arguments(&self) -> Option<&[Word]> {
         self.arguments.as_deref()
     }
 }
 
-/// What the names in a word stand for.
+/// Everything that is needed to expand the names in a word.
 pub(crate) struct Names<'a> {
     pub(crate) here: Here<'a>,
     pub(crate) place: &'a Place,
     pub(crate) variables: &'a Variables,
-    /// The files that the text has made before, by their paths.
+    /// The files that the text has made so far, with their text if it is known.
     pub(crate) made: &'a [(String, Option<String>)],
-    /// Where it was before the last `cd`.
+    /// The directory before the last `cd`.
     pub(crate) before: Option<&'a Place>,
-    /// What the text has written before, and whether that is all.
+    /// The writes of the text so far; `is_certain` tells whether these are all.
     pub(crate) writes: &'a [Write],
     pub(crate) is_certain: bool,
 }
 
 impl Names<'_> {
-    /// The value of `$name`; `None` if the text does not tell.
+    /// Returns the value of `$name`; `None` if the text does not tell.
     pub(crate) fn value(&self, name: &str) -> Option<Word> {
         if let ("0" | "BASH_SOURCE" | "BASH_SOURCE[0]", Some(name)) = (name, self.variables.known.get("0")) {
             return Some(name.clone());
@@ -150,14 +151,14 @@ impl Names<'_> {
         })
     }
 
-    /// `${name<op><arg>}`, where the two are plain enough.
+    /// Expands `${name<op><arg>}`, if `op` and `arg` are simple enough.
     pub(crate) fn expand(&self, name: &str, op: Option<&str>, arg: Option<&str>) -> Option<Word> {
         let value = self.value(name);
         let Some(op) = op else { return value };
         let arg = arg.or(Some(""));
         let plain = arg.filter(|arg| !arg.contains(['$', '`', '\'', '"', '\\']));
         match (op, value) {
-            // One that the text does not set is most likely not set.
+            // A variable that the text does not set is most likely not set.
             (":-" | "-" | ":=" | "=", None) if !self.variables.known.contains_key(name) => {
                 Some(Word::Text(plain.map_or_else(|| self.argument(arg), |arg| Some(arg.to_owned()))?))
             }
@@ -178,9 +179,9 @@ impl Names<'_> {
         }
     }
 
-    /// What `${x:-"$y/z"}` gives in place of what is not set.
+    /// Expands the default value in `${x:-"$y/z"}`.
     fn argument(&self, arg: Option<&str>) -> Option<String> {
-        // One in another would be read again and again.
+        // Nested expansions would be parsed again at each level.
         let arg = arg.filter(|arg| !arg.contains("${") && !arg.contains("$(") && !arg.contains('`'))?;
         let nodes = rable::parse(&format!("x {arg}"), false).ok()?;
         let [rable::Node { kind: rable::NodeKind::Command { words, .. }, .. }] = nodes.as_slice() else {
@@ -198,7 +199,7 @@ impl Names<'_> {
         }
     }
 
-    /// The text of a file that the command would read.
+    /// Returns the text of a file that the command would read.
     pub(crate) fn file(&self, path: &str) -> Option<String> {
         let path = self.place.path(path)?;
         match self.made.iter().rev().find(|(made, _)| *made == path) {
@@ -207,7 +208,7 @@ impl Names<'_> {
         }
     }
 
-    /// The text of a file that nothing before has changed.
+    /// Returns the text of a file that nothing in the text has changed so far.
     pub(crate) fn unchanged_file(&self, path: &str) -> Option<String> {
         let place = self.place.path(path)?;
         let is_written = |write: &Write| write.extent != Extent::File || write.path == place;
@@ -218,7 +219,7 @@ impl Names<'_> {
         self.absolute(self.place)
     }
 
-    /// A place as its path from the root.
+    /// Returns the absolute path of a place.
     fn absolute(&self, place: &Place) -> Option<String> {
         let place = place.path(".")?;
         match (place.starts_with('/'), self.here.cwd) {
@@ -229,7 +230,7 @@ impl Names<'_> {
     }
 }
 
-/// Without what a pattern of one star at most takes off an end.
+/// Removes a pattern with at most one star from an end of a text: `${x%…}`, `${x#…}`.
 fn strip(text: &str, op: &str, pattern: &str) -> Option<String> {
     if pattern.contains(['?', '[']) || pattern.matches('*').count() > 1 {
         return None;

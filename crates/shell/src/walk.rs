@@ -1,5 +1,5 @@
-//! The state of the way through a shell command: its directory, its variables, what it
-//! wrote so far, and whether all of that is certain.
+//! The state of a walk through a shell command: its directory, its variables, its writes so far,
+//! and whether all of them are certain.
 
 use std::collections::BTreeMap;
 
@@ -22,59 +22,59 @@ use crate::words;
 use crate::words::ANY;
 use crate::words::Word;
 
-/// `bash -c "bash -c …"` and substitutions in substitutions are followed so far.
+/// Deepest nesting that is followed: `bash -c "bash -c …"` and substitutions in substitutions.
 const DEEPEST: usize = 8;
-/// Loops, functions and scripts are followed so far in all: they multiply.
+/// Most steps of a walk in all: loops, functions and scripts multiply each other.
 const MOST_STEPS: usize = 20_000;
-/// More writes than this are not told one by one.
+/// Most writes that are listed.
 const MOST_WRITES: usize = 1000;
-/// An agent that is shown more files than this at once has hardly read them.
+/// Most files that are recorded as shown: an agent that is shown more at once has hardly read them.
 const MOST_READS: usize = 16;
 
 pub(crate) struct Walk<'a> {
     pub(crate) here: Here<'a>,
     pub(crate) variables: Variables,
-    /// In a script of the repository's: what it does only if something is so, its own
-    /// text does not tell us.
+    /// Whether the walk is in a script file: its writes under a condition are not reported, because
+    /// its own text does not tell whether they happen.
     pub(crate) is_file: bool,
     pub(crate) conditions: usize,
-    /// How many conditions are around that only the state of things decides: what is done
-    /// behind them may never be done.
+    /// Number of conditions around that only the state of the machine decides:
+    /// commands behind them may never run.
     pub(crate) unsure: usize,
-    /// How many conditions were around the loop at hand.
+    /// Number of conditions around the innermost loop.
     pub(crate) loop_conditions: Option<usize>,
-    /// Where `git checkout` has gone.
+    /// The commit that `git checkout` or `git switch` has changed to.
     pub(crate) head: Option<String>,
-    /// The branches that the text has made, and where.
+    /// The branches that the text has made, each with its commit.
     pub(crate) refs: BTreeMap<String, String>,
     /// Whether the text has stashed something.
     pub(crate) has_stashed: bool,
-    /// `set -C` and `set -e`.
+    /// Whether `set -C` is on; `ends_on_error` is the same for `set -e`.
     pub(crate) keeps_files: bool,
     pub(crate) ends_on_error: bool,
-    /// Whether `git clean` needs no force.
+    /// Whether `git clean` works without `--force`.
     pub(crate) cleans_unforced: bool,
-    /// The files that the text has made so far, and what is in them.
+    /// The files that the text has made so far, with their text if it is known.
     pub(crate) made: Vec<(String, Option<String>)>,
-    /// The links that the text has made, and where they lead, if that is told.
+    /// The links that the text has made, with their targets if these are known.
     pub(crate) links: Vec<(String, Option<String>)>,
-    /// The archives that the text has packed, and what is in them.
+    /// The archives that the text has packed, with their members.
     pub(crate) packed: BTreeMap<String, Vec<Word>>,
-    /// What the aliases of git stand for that the text has set.
+    /// The git aliases that the text has set, with their commands.
     pub(crate) aliases: Vec<(String, String)>,
-    /// What is to run when the script ends (`trap … EXIT`).
+    /// The script that runs when the shell ends (`trap … EXIT`).
     pub(crate) at_exit: Option<String>,
-    /// Whether the script has come to its end.
+    /// Whether the script has surely ended.
     pub(crate) has_ended: bool,
-    /// Whether it may have.
+    /// Whether the script may have ended.
     pub(crate) may_have_ended: bool,
-    /// Whether the last `cd` found no directory.
+    /// Whether the last `cd` went to a directory that does not exist.
     pub(crate) is_nowhere: bool,
-    /// What the command at hand is given to read, as far as the text tells.
+    /// The standard input of the current command, as far as the text tells.
     pub(crate) input: Input,
-    /// Where the commands that follow would run.
+    /// The directory that the next command runs in.
     pub(crate) place: Place,
-    /// Where it was before the last `cd`, and what `pushd` has put aside.
+    /// The directory before the last `cd`; `stacked` holds those that `pushd` has saved.
     pub(crate) before: Option<Place>,
     pub(crate) stacked: Vec<Place>,
     writes: Vec<Write>,
@@ -82,13 +82,13 @@ pub(crate) struct Walk<'a> {
     is_certain: bool,
     outside: Option<Outside>,
     pub(crate) leaves_job: bool,
-    /// What they do is read where they are called.
+    /// The functions that the text defines, by name; a body is walked where its function is called.
     functions: Vec<(String, Node)>,
     steps: usize,
-    /// How many programs run one another.
+    /// Number of programs that are running one another.
     pub(crate) programs: usize,
     depth: usize,
-    /// How many here-documents this script had so far.
+    /// Number of here-documents that the grammar has found in this script so far.
     pub(crate) heredocs: usize,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
     pub(crate) fn new(here: Here<'a>) -> Self {
         Self {
             here,
-            // Who runs a command gives it no arguments.
+            // A command is started without arguments.
             variables: Variables::without_arguments(),
             is_file: false,
             conditions: 0,
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether one more step may be followed.
+    /// Counts one more step; returns whether it may be walked.
     pub(crate) fn may_step(&mut self) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS {
@@ -152,25 +152,24 @@ impl<'a> Walk<'a> {
         self.steps <= MOST_STEPS
     }
 
-    /// Something is to see the machine as it is. To become another user is the stronger
-    /// reason.
+    /// Records that a command must run on the machine as it is. Becoming another user is the stronger reason.
     pub(crate) fn note_outside(&mut self, outside: Option<Outside>) {
         if outside == Some(Outside::Elevates) || self.outside.is_none() {
             self.outside = outside.or(self.outside);
         }
     }
 
-    /// Something may write what the text does not tell.
+    /// Records that something may write files that the text does not tell.
     pub(crate) fn doubt(&mut self) {
         self.is_certain = false;
     }
 
-    /// `by` writes `word`, if it is known which file that is.
+    /// Records that `by` writes `word`, if it is known which file that is.
     pub(crate) fn write(&mut self, word: &Word, extent: Extent, by: &str) {
         self.write_if(word, extent, by, habits::needs(by, extent));
     }
 
-    /// The same, where something must be so.
+    /// Records that `by` writes `word` if the path is in the state that `needs` describes.
     pub(crate) fn write_if(&mut self, word: &Word, extent: Extent, by: &str, needs: Needs) {
         if self.is_unsure() {
             return self.doubt();
@@ -183,7 +182,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let is_entry = habits::takes_links(by) && !word.shape().is_some_and(|path| path.ends_with('/'));
-        // What a pattern names may be a directory, and all of it is written.
+        // A pattern may match a directory, and everything in it is written.
         let below = match word {
             Word::Glob(pattern) if extent == Extent::Tree => Some(Word::Glob(format!("{pattern}/**"))),
             _ => None,
@@ -209,7 +208,7 @@ impl<'a> Walk<'a> {
                     && needs == Needs::Nothing
                     && habits::needs_directory(by)
                     && self.lacks_directory(&path);
-                // It will fail, unless the text was misread.
+                // The write will fail, unless the text was misread.
                 let needs = if is_lacking { Needs::Directory } else { needs };
                 self.is_certain &= !is_lacking;
                 let write = Write { path, extent, by: by.into(), range: Vec::new(), is_entry, needs };
@@ -224,24 +223,24 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether it is not told that what is read now is done at all.
+    /// Whether the command that is being walked may never run.
     fn is_unsure(&self) -> bool {
         self.unsure > 0 || self.may_have_ended || self.is_file && self.conditions > 0
     }
 
-    /// An archive has these members from now on.
+    /// Records the members of an archive.
     pub(crate) fn pack(&mut self, archive: &Word, members: Vec<Word>) {
         if let Some(path) = archive.text().and_then(|path| self.place.path(path)) {
             self.packed.insert(path, members);
         }
     }
 
-    /// How many writes are known.
+    /// Returns the number of writes so far.
     pub(crate) fn count_writes(&self) -> usize {
         self.writes.len()
     }
 
-    /// What was written since then comes from a revision.
+    /// Records that the writes from number `since` on take files from a revision.
     pub(crate) fn set_range(&mut self, since: usize, revision: &str) {
         self.writes.iter_mut().skip(since).for_each(|write| write.range = vec![revision.to_owned()]);
     }
@@ -251,23 +250,23 @@ impl<'a> Walk<'a> {
         !self.is_certain || self.has_written()
     }
 
-    /// Whether anything was written so far.
+    /// Whether anything was surely written so far.
     pub(crate) fn has_written(&self) -> bool {
         !self.writes.is_empty()
     }
 
-    /// Whether the text has made a repository, or another worktree, of which that is so.
+    /// Whether the text has made a repository or worktree for whose path `is_so` holds.
     pub(crate) fn has_cloned(&self, is_so: impl Fn(&str) -> bool) -> bool {
         let is_made = |write: &Write| matches!(write.by.as_str(), "git clone" | "git worktree" | "git init");
         self.writes.iter().any(|write| is_made(write) && is_so(&write.path))
     }
 
-    /// Whether the text has removed that entry before: then it is no link any more.
+    /// Whether the text has removed the entry before: then it is no link any more.
     fn is_removed(&self, path: &str) -> bool {
         self.writes.iter().any(|write| write.path == path && habits::removes(&write.by))
     }
 
-    /// Whether the directory of a file is not there, and nothing before can have made it.
+    /// Whether the directory of a file does not exist, and nothing before can have made it.
     fn lacks_directory(&self, path: &str) -> bool {
         let Some((directory, _)) = path.rsplit_once('/').filter(|(above, _)| !above.is_empty()) else {
             return false;
@@ -280,7 +279,7 @@ impl<'a> Walk<'a> {
         !is_made && self.here.is_dir.is_some_and(|is_dir| !is_dir(directory))
     }
 
-    /// The text of that file is shown.
+    /// Records that the text of a file is shown.
     pub(crate) fn reads(&mut self, path: &str) {
         if let Some(path) = self.place.path(path)
             && self.reads.len() < MOST_READS
@@ -292,12 +291,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `by` writes at the place where it runs.
+    /// Records that `by` writes the current directory.
     pub(crate) fn write_here(&mut self, extent: Extent, by: &str) {
         self.write(&Word::Text(".".into()), extent, by);
     }
 
-    /// `by` brings what differs between commits into the worktree here.
+    /// Records that `by` brings the differences between commits into the current worktree.
     pub(crate) fn write_commits(&mut self, range: &[&str], by: &str) {
         let is_plain = |word: &&str| !word.starts_with('-') && !word.is_empty();
         match self.place.path(".") {
@@ -308,16 +307,16 @@ impl<'a> Walk<'a> {
             }
             _ => {}
         }
-        // Git may not answer in time, and hooks of the repository may do more.
+        // Git may not answer in time, and hooks of the repository may write more.
         self.doubt();
     }
 
-    /// What `~` stands for.
+    /// Returns the place that `~` stands for.
     pub(crate) fn home(&self) -> Place {
         self.here.home.map_or(Place::unknown(), |home| Place::start().enter(home))
     }
 
-    /// Does `work`, and comes back to where it was: what it sets is forgotten.
+    /// Does `work` as in a subshell: directory and variables are restored afterwards.
     pub(crate) fn aside(&mut self, work: impl FnOnce(&mut Self)) {
         let (place, variables) = (self.place.clone(), self.variables.clone());
         let may_have_ended = self.may_have_ended;
@@ -326,7 +325,7 @@ impl<'a> Walk<'a> {
         self.may_have_ended = may_have_ended;
     }
 
-    /// A pattern that means the same wherever a command runs.
+    /// Makes a pattern absolute, so that it means the same in any directory.
     pub(crate) fn absolute(&self, word: &Word) -> Word {
         match (word, self.here.cwd) {
             (Word::Glob(pattern), Some(cwd)) => match self.place.glob(pattern) {
@@ -338,7 +337,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What names stand for here.
+    /// Returns what is needed to expand names at this point.
     pub(crate) fn names(&self) -> Names<'_> {
         Names {
             here: self.here,
@@ -351,7 +350,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The text of a file that the command would read.
+    /// Returns the text of a file that the command would read.
     pub(crate) fn file(&self, path: &str) -> Option<String> {
         if matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
             return self.input.text().map(str::to_owned);
@@ -359,24 +358,24 @@ impl<'a> Walk<'a> {
         self.names().file(path)
     }
 
-    /// The arguments that a word becomes.
+    /// Returns the arguments that a word becomes.
     pub(crate) fn fields(&self, word: &Node) -> Vec<Word> {
         words::fields(word, &self.names())
     }
 
-    /// Whether nothing is there, and the text has made nothing there.
+    /// Whether nothing exists at a path, and the text cannot have made it.
     pub(crate) fn is_absent(&self, path: &str) -> bool {
         let made = self.place.path(path).is_none_or(|path| path.contains(ANY) || self.may_have_made(&path));
         !made && self.names().is_there("-e", path) == Some(false)
     }
 
-    /// Whether the text has made that file.
+    /// Whether the text has made the file.
     pub(crate) fn has_made(&self, path: &str) -> bool {
         let is_input = matches!(path, "/dev/stdin" | "/dev/fd/0" | words::FED);
         is_input || self.place.path(path).is_some_and(|path| self.made.iter().any(|(made, _)| *made == path))
     }
 
-    /// Whether something in the text may have made that directory.
+    /// Whether something in the text may have made the directory.
     pub(crate) fn may_have_made(&self, directory: &str) -> bool {
         let is_in = |path: &str| path == directory || path.starts_with(&format!("{directory}/"));
         !self.is_certain || self.writes.iter().any(|write| is_in(&write.path))
@@ -390,8 +389,7 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// Whether `name` is a function of this text; then what it does with these
-    /// arguments was read.
+    /// Walks `name` with these arguments if it is a function of the text; returns whether it is one.
     pub(crate) fn calls(&mut self, name: &str, arguments: &[Word]) -> bool {
         let Some((_, body)) = self.functions.iter().rev().find(|(known, _)| known == name) else {
             return false;
@@ -405,7 +403,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Whether the text has a function of that name so far.
+    /// Whether the text has defined a function of that name so far.
     pub(crate) fn defines(&self, name: &str) -> bool {
         self.functions.iter().any(|(known, _)| known == name)
     }
@@ -414,14 +412,14 @@ impl<'a> Walk<'a> {
         self.functions.push((name.into(), body.clone()));
     }
 
-    /// Does `work`, which the text does only if something is so.
+    /// Does `work` under a condition of the text.
     pub(crate) fn if_so(&mut self, work: impl FnOnce(&mut Self)) {
         self.conditions += 1;
         work(self);
         self.conditions -= 1;
     }
 
-    /// Reads a script: the whole command, or what `bash -c` is given.
+    /// Walks a script: the whole command, or the text of `bash -c`.
     pub(crate) fn script(&mut self, text: &str) {
         if text.contains(ANY) {
             self.doubt();
@@ -432,14 +430,14 @@ impl<'a> Walk<'a> {
                 walk.doubt();
             }
         });
-        // What was read from elsewhere may end with a `return`.
+        // A script from elsewhere may end with a `return`.
         self.has_ended = false;
         if let Some(script) = self.at_exit.take() {
             self.aside(|walk| walk.script(&script));
         }
     }
 
-    /// Does `work` one level down, if that is not too deep.
+    /// Does `work` one level deeper, unless that is too deep.
     pub(crate) fn deeper(&mut self, work: impl FnOnce(&mut Self)) {
         if self.depth >= DEEPEST {
             return self.doubt();
@@ -469,10 +467,10 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The directory in which an expansion stands that the text does not tell.
+/// Returns the directory of the first unknown part of a path.
 fn known_part(path: &str) -> Option<&str> {
     let directory = &path[..path[..path.find(ANY)?].rfind('/')?];
-    // A pattern before it says as little.
+    // A directory with a pattern in it is not known either.
     Some(directory).filter(|directory| !directory.contains(['*', '?', '[']))
 }
 

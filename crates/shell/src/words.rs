@@ -1,5 +1,5 @@
-//! The static value of shell words: what they are once the shell has expanded them, as
-//! far as the text tells.
+//! Evaluates shell words: the arguments they become after the shell has expanded
+//! them, as far as the text tells.
 
 use rable::Node;
 use rable::NodeKind;
@@ -8,24 +8,24 @@ use crate::braces;
 use crate::input::Input;
 use crate::variables::Names;
 
-/// Stands in a path for what the text does not tell: `src/auth/$x` is below `src/auth`.
+/// The mark in a path for a part that the text does not tell: `src/auth/$x` is below `src/auth`.
 pub(crate) const ANY: char = '\u{fffc}';
 
-/// What a program is given for `<(…)`.
+/// The path that a program gets for `<(…)`.
 pub(crate) const FED: &str = "/dev/fd/63";
 
 /// One argument, as the program gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     Text(String),
-    /// A pattern that the shell expands. What was quoted is escaped in it.
+    /// A pattern that the shell expands; quoted characters are escaped in it.
     Glob(String),
-    /// It holds an expansion: none, one or many arguments.
+    /// A word with an expansion that is not known: no argument, one or many.
     Unknown,
 }
 
 impl Word {
-    /// The text, if it is known exactly.
+    /// Returns the text, if it is known exactly.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -33,7 +33,7 @@ impl Word {
         }
     }
 
-    /// The text or the pattern: enough to see an option in it.
+    /// Returns the text or the pattern, which is enough to recognise an option.
     pub(crate) fn shape(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Glob(text) => Some(text),
@@ -41,7 +41,7 @@ impl Word {
         }
     }
 
-    /// The same kind of word with other text.
+    /// Returns a word of the same kind with other text.
     pub(crate) fn with(&self, text: &str) -> Self {
         match self {
             Self::Text(_) => Self::Text(text.into()),
@@ -50,7 +50,7 @@ impl Word {
         }
     }
 
-    /// The word with `suffix` at its end.
+    /// Returns the word with `suffix` at its end.
     pub(crate) fn append(&self, suffix: &str) -> Self {
         match self {
             Self::Text(text) => Self::Text(format!("{text}{suffix}")),
@@ -60,32 +60,32 @@ impl Word {
     }
 }
 
-/// A character of a word, and whether the shell may still see more in it.
+/// A character of a word: quoted, or bare so that the shell may expand it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     Quoted(char),
     Bare(char),
 }
 
-/// The arguments that `word` becomes.
+/// Returns the arguments that `word` becomes.
 pub(crate) fn fields(word: &Node, names: &Names<'_>) -> Vec<Word> {
     let NodeKind::Word { parts, .. } = &word.kind else {
         return vec![Word::Unknown];
     };
-    // Bash hands a path under /dev/fd to the program; that is no file of ours.
+    // Bash gives the program a path under /dev/fd, which is not a file on the disk.
     if let [Node { kind: NodeKind::ProcessSubstitution { .. }, .. }] = parts.as_slice() {
         return vec![Word::Text(FED.into())];
     }
     if let Some(arguments) = all_arguments(word, names) {
         return arguments;
     }
-    // `$(ls *.rs)`: as many words as it prints.
+    // `$(ls *.rs)` becomes as many words as the command prints.
     if let [Node { kind: NodeKind::CommandSubstitution { command, .. }, .. }] = parts.as_slice()
         && let Some(words) = names.output(command, &Input::Unknown).words()
     {
         return words;
     }
-    // `$CMD`: as many words as its value has.
+    // `$CMD` becomes as many words as its value has.
     if let [Node { kind: NodeKind::ParamExpansion { param, op, arg }, .. }] = parts.as_slice()
         && let Some(Word::Text(text)) = names.expand(param, op.as_deref(), arg.as_deref())
         && text.contains(char::is_whitespace)
@@ -100,7 +100,7 @@ pub(crate) fn fields(word: &Node, names: &Names<'_>) -> Vec<Word> {
     }
 }
 
-/// `text` as a pattern that matches only itself.
+/// Escapes `text` into a pattern that matches only itself.
 pub(crate) fn escape(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for c in text.chars() {
@@ -116,7 +116,7 @@ fn push_escaped(pattern: &mut String, c: char) {
     pattern.push(c);
 }
 
-/// `"$@"` and `$*`: as many words as there are arguments.
+/// Expands `"$@"` and `$*` to as many words as there are arguments.
 fn all_arguments(word: &Node, names: &Names<'_>) -> Option<Vec<Word>> {
     let NodeKind::Word { value, .. } = &word.kind else { return None };
     let words = match value.trim_matches('"') {
@@ -126,7 +126,7 @@ fn all_arguments(word: &Node, names: &Names<'_>) -> Option<Vec<Word>> {
     words.map(<[Word]>::to_vec)
 }
 
-/// The command of `<(…)`, where the word is one.
+/// Returns the command of `<(…)`, if the word is one.
 pub(crate) fn substituted(word: &Node) -> Option<&Node> {
     let NodeKind::Word { parts, .. } = &word.kind else { return None };
     match parts.as_slice() {
@@ -135,8 +135,8 @@ pub(crate) fn substituted(word: &Node) -> Option<&Node> {
     }
 }
 
-/// `NAME=(words)` and `NAME+=(words)`, where the word is one: the name, whether they come
-/// after those that are there, and the words.
+/// Parses `NAME=(words)` or `NAME+=(words)`: the name, whether the words are added to those that
+/// are there, and the words; `None` if the word is neither.
 pub(crate) fn array(word: &Node, names: &Names<'_>) -> Option<(String, bool, Vec<Word>)> {
     let NodeKind::Word { value, .. } = &word.kind else { return None };
     let (name, list) = value.strip_suffix(')')?.split_once("=(")?;
@@ -147,7 +147,7 @@ pub(crate) fn array(word: &Node, names: &Names<'_>) -> Option<(String, bool, Vec
     Some((bare.to_owned(), bare != name, words))
 }
 
-/// `NAME=value`, where the word is one.
+/// Parses `NAME=value`; `None` if the word is no assignment.
 pub(crate) fn assignment(word: &Node, names: &Names<'_>) -> Option<(String, Word)> {
     let NodeKind::Word { value, parts, .. } = &word.kind else { return None };
     let (name, _) = value.split_once('=')?;
@@ -162,8 +162,8 @@ pub(crate) fn assignment(word: &Node, names: &Names<'_>) -> Option<(String, Word
     Some((bare.to_owned(), value.map_or(Word::Unknown, Word::Text)))
 }
 
-/// The characters of a word without its quotes; `None` if an expansion is in it that
-/// the text does not tell.
+/// Returns the characters of a word without its quotes; `None` if it contains an
+/// expansion that the text does not tell.
 fn pieces(parts: &[Node], names: &Names<'_>) -> Option<Vec<Piece>> {
     let mut reader = Reader { pieces: Vec::new(), quote: Quote::None };
     for (at, part) in parts.iter().enumerate() {
@@ -191,7 +191,7 @@ fn pieces(parts: &[Node], names: &Names<'_>) -> Option<Vec<Piece>> {
     Some(reader.pieces)
 }
 
-/// Whether something else than quotes stands around a part of a word.
+/// Whether a word contains more than the part at `at` and quotes.
 fn is_part(parts: &[Node], at: usize) -> bool {
     parts.iter().enumerate().any(|(other, part)| match &part.kind {
         NodeKind::WordLiteral { value } => !matches!(value.trim_matches(['"', '\'']), "" | "./"),
@@ -199,7 +199,7 @@ fn is_part(parts: &[Node], at: usize) -> bool {
     })
 }
 
-/// One of the files of a pattern, in a longer name: which is new, so that nothing matches it.
+/// Returns a part of a longer name, for one file of a pattern: the name is new, so nothing matches it.
 fn one_of(word: &Word) -> Word {
     match word {
         Word::Glob(pattern) => {
@@ -217,15 +217,14 @@ enum Quote {
     Double,
 }
 
-/// Takes the quotes off. A word comes in parts, and a quote may span several.
+/// A reader that removes quotes. A word comes in parts, and a quote may span several.
 struct Reader {
     pieces: Vec<Piece>,
     quote: Quote,
 }
 
 impl Reader {
-    /// Adds what an expansion stands for. What the text does not tell is [`ANY`] where the
-    /// directory before it is known.
+    /// Adds the value of an expansion. An unknown value becomes [`ANY`] if the directory before it is known.
     fn insert(&mut self, word: Option<Word>) -> Option<()> {
         let is_bare = matches!(self.quote, Quote::None);
         let is_several = |text: &str| is_bare && (text.is_empty() || text.contains(char::is_whitespace));
@@ -236,7 +235,7 @@ impl Reader {
             Some(Word::Text(text)) if !is_several(&text) => {
                 self.pieces.extend(text.chars().map(Piece::Quoted));
             }
-            // One of the files that it matches.
+            // One of the files that the pattern matches.
             Some(Word::Glob(pattern)) => {
                 let mut chars = pattern.chars();
                 while let Some(c) = chars.next() {
@@ -316,7 +315,7 @@ fn plain(pieces: &[Piece]) -> Word {
     Word::Glob(pattern)
 }
 
-/// A `[` alone is the name of a program.
+/// Whether the pieces contain a pattern. A `[` alone is the name of a program.
 fn is_glob(pieces: &[Piece]) -> bool {
     let closes = pieces.iter().rposition(|piece| piece.char() == ']');
     pieces.iter().enumerate().any(|(at, piece)| match piece {

@@ -1,4 +1,4 @@
-//! Commands and what they write, as data: `corpus.txt`.
+//! Tests which files commands write, against the cases in `corpus.txt`.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -28,7 +28,7 @@ fn every_command_is_read_as_the_corpus_says() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// Writes what is found into the corpus, to be looked at.
+/// Writes the results that were found into the corpus, for review.
 fn update(cases: Vec<(String, Vec<String>)>) {
     let mut text = CORPUS.to_owned();
     for (command, expected) in cases {
@@ -41,8 +41,8 @@ fn update(cases: Vec<(String, Vec<String>)>) {
     std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus.txt"), text).unwrap();
 }
 
-/// A case is a command, of any number of lines, and then its `=> ` lines.
-/// Empty lines and `## ` headings between cases are for the reader.
+/// Reads the cases: a command of any number of lines, and then its `=> ` lines. Empty lines and
+/// `## ` headings between cases are for the reader.
 fn cases() -> Vec<(String, Vec<String>)> {
     let mut cases: Vec<(String, Vec<String>)> = Vec::new();
     let mut is_open = false;

@@ -1,5 +1,5 @@
-//! Commands whose writes depend on what is on the disk: what surely does not happen is not
-//! reported, and what nobody can tell is unknown.
+//! Tests commands whose writes depend on the disk: a write that surely does not happen is not
+//! reported, and one that may happen makes the reading uncertain.
 
 use consort_shell::Here;
 use consort_shell::read;
@@ -12,7 +12,7 @@ const FILES: &[(&str, &str)] = &[
     ("/bin/rsync", ""),
 ];
 
-/// The paths that a command writes, in order; with a question mark if there may be more.
+/// Returns the paths that a command writes, in order; with a question mark if there may be more.
 fn written(command: &str) -> String {
     let file = |path: &str| {
         let path = path.strip_prefix("/home/me/").unwrap_or(path);
@@ -39,14 +39,14 @@ fn written(command: &str) -> String {
 #[test]
 fn what_is_surely_not_done_is_no_write() {
     for (command, expected) in [
-        // `grep` is answered by the file.
+        // The file answers `grep`.
         ("grep -q 'mod login' mod.rs || rm x", ""),
         ("grep -q '^pub mod user' mod.rs && rm x", ""),
         ("grep -qF login mod.rs && rm x", "x"),
         ("grep -q 'l.gin' mod.rs && rm x", "?"),
         ("sed -i s/login/user/ mod.rs; grep -q user mod.rs && rm x", "mod.rs ?"),
         ("[ -s mod.rs ] && rm x", "x"),
-        // A directory that is not there, and one that is made first.
+        // A directory that does not exist, or is made first.
         ("echo x > deep/nested/file", "deep/nested/file ?"),
         ("mkdir -p deep/nested; echo x > deep/nested/file", "deep/nested deep/nested/file"),
         ("cp -r src deep; echo x > deep/nested/file", "deep deep/nested/file"),
@@ -55,17 +55,17 @@ fn what_is_surely_not_done_is_no_write() {
         ("prettier --write mod.rs", "?"),
         ("rename s/a/b/ mod.rs", "?"),
         ("rsync -a src/x mod.rs", "mod.rs"),
-        // An argument that is missing.
+        // A script without its argument.
         ("./sh.sh", "?"),
         ("./sh.sh 1", "x ?"),
-        // Versions, and patches that do not fit.
+        // npm versions, and patches that do not fit.
         ("npm version 1.2.0", "?"),
         ("npm version 1.3.0 --no-git-tag-version", "package.json package-lock.json ?"),
         ("npm install --offline lodash", "?"),
         ("npm install --offline ./lib", "package.json package-lock.json ?"),
         ("git apply fits.patch", "/home/me/mod.rs"),
         ("git apply -R fits.patch", "?"),
-        // Code.
+        // Code in other languages.
         ("awk '/user/ { print > \"x\" }' mod.rs", "?"),
         ("awk '/login/{ print > \"x\" }' mod.rs", "x ?"),
         ("node -e \"if (process.env.WRITE) fs.writeFileSync('x', '')\"", "?"),

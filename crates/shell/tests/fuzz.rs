@@ -1,6 +1,6 @@
-//! Whatever is made of the commands that agents really run, there is an answer: soon, with
-//! little memory, and nothing panics. A few on every run, many where `CONSORT_TEST_LONG` is
-//! set.
+//! Fuzzes the commands of the corpus, which agents really run: every variant is
+//! answered soon, with little memory, and without a panic. A few variants on every
+//! run, many if `CONSORT_TEST_LONG` is set.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -12,13 +12,13 @@ use consort_shell::read;
 
 const COMMANDS: &str = include_str!("corpus.txt");
 
-/// Far more than any of these take, even unoptimised on a busy machine.
+/// Longest time for one command: far more than any takes, even unoptimised on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
-/// What the whole of it may take of memory, in kilobytes: the stack of a deep text is 64 MB.
+/// Most memory of the whole test, in kilobytes: the stack for a deep text is 64 MB.
 const MOST_MEMORY: u64 = 600 << 10;
 
-/// Pieces of the language, and of what programs take: a grammar of one rule.
+/// Pieces of the shell language, and arguments of programs, for random texts.
 const PIECES: &[&str] = &[
     " ",
     "\n",
@@ -125,7 +125,7 @@ const PIECES: &[&str] = &[
     "日本",
 ];
 
-/// A number below a limit; the same ones in every run.
+/// A random number generator; its numbers are the same in every run.
 struct Chance(u64);
 
 impl Chance {
@@ -158,12 +158,12 @@ fn commands_that_nobody_would_write_are_answered() {
     assert!(memory() < MOST_MEMORY, "{} kB", memory());
 }
 
-/// Out of pieces alone.
+/// Makes a text out of pieces alone.
 fn made(chance: &mut Chance) -> String {
     (0..1 + chance.below(40)).map(|_| chance.pick(PIECES)).collect()
 }
 
-/// One of the commands with a few characters gone, doubled or other.
+/// Takes a command and removes, doubles or inserts a few characters.
 fn mutated(chance: &mut Chance, commands: &[&str]) -> String {
     let mut chars: Vec<char> = chance.pick(commands).chars().collect();
     for _ in 0..1 + chance.below(6) {
@@ -181,7 +181,7 @@ fn mutated(chance: &mut Chance, commands: &[&str]) -> String {
     chars.into_iter().collect()
 }
 
-/// The beginning of one command and the end of another, again and again.
+/// Joins the beginnings and ends of several commands.
 fn spliced(chance: &mut Chance, commands: &[&str]) -> String {
     let mut command = String::new();
     for _ in 0..2 + chance.below(6) {
@@ -196,7 +196,7 @@ fn spliced(chance: &mut Chance, commands: &[&str]) -> String {
     command
 }
 
-/// Reads it as the hook does, where the disk answers something.
+/// Reads a command as the hook does, with a disk that answers something.
 fn answer(command: &str, commands: &[&str]) {
     let file = |path: &str| commands.get(path.len() * 7 % commands.len()).map(|text| (*text).to_owned());
     let is_dir = |path: &str| path.len().is_multiple_of(2);
@@ -223,7 +223,7 @@ fn answer(command: &str, commands: &[&str]) {
     assert!(reading.writes.len() <= 1_100, "{} writes for {command:?}", reading.writes.len());
 }
 
-/// The most memory that this process has had, in kilobytes.
+/// Returns the most memory that this process has had, in kilobytes.
 fn memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

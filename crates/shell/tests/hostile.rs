@@ -1,4 +1,4 @@
-//! Whatever the text, there is an answer, and soon.
+//! Tests that every text is answered, and soon.
 
 use std::time::Duration;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use consort_shell::Reading;
 use consort_shell::read;
 use proptest::prelude::*;
 
-/// Far more than any of these take, even unoptimised on a busy machine; the
+/// Longest time for one text: far more than any takes, even unoptimised on a busy machine; the
 /// grammar alone would need minutes for some.
 const SOON: Duration = Duration::from_secs(10);
 
@@ -176,7 +176,7 @@ fn a_long_list_is_read_to_its_end() {
     assert_eq!((reading.writes.len(), reading.is_certain), (2, true));
 }
 
-/// What agents write most: a file of code, full of brackets and backticks.
+/// Agents mostly write files of code, full of brackets and backticks.
 #[test]
 fn a_long_file_in_a_here_document_is_no_obstacle() {
     let line = "if (a[`x`] > b) { $(rm y) \"it's\" \\{ } // <<EOF\n";
@@ -328,13 +328,13 @@ proptest! {
         }
     }
 
-    /// Text in single quotes is text.
+    /// Text in single quotes is only text.
     #[test]
     fn quoted_text_writes_nothing(text in "[^']{0,60}") {
         prop_assert_eq!(read_soon(&format!("echo '{text}'")), Reading { writes: Vec::new(), reads: Vec::new(), is_certain: true, outside: None, leaves_job: false });
     }
 
-    /// A name in single quotes is that name.
+    /// A name in single quotes is taken literally.
     #[test]
     fn a_quoted_name_is_itself(name in "[^'/.]{1,30}") {
         let reading = read_soon(&format!("rm -- '{name}'"));

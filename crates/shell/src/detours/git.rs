@@ -1,4 +1,5 @@
-//! What git runs for who tells it to, by options before its verb, the verb, and what comes after.
+//! Finds the words of a git command by which git runs other programs or works elsewhere: options
+//! before the verb, the verb, and the words after it.
 
 use super::Detour;
 use super::moved;
@@ -6,7 +7,7 @@ use super::place;
 use super::wrong;
 use crate::words::Word;
 
-/// What git runs for whoever tells it to, or what tells git later.
+/// Verbs that run commands given to them, or change what git runs later.
 const GIT_VERBS: &[&str] = &[
     "citool",
     "cvsimport",
@@ -36,7 +37,7 @@ const GIT_VERBS: &[&str] = &[
     "fetch-pack",
 ];
 
-/// Its options that do so, after any verb; `output` writes.
+/// Long options that make git run a given command, after any verb; `output` writes a file.
 const GIT_LONG: &[&str] = &[
     "exec",
     "upload-pack",
@@ -58,7 +59,7 @@ const GIT_LONG: &[&str] = &[
     "unsafe-paths",
 ];
 
-/// The words of a call of git that lead elsewhere.
+/// Returns the words of a git command that are detours.
 pub(super) fn of(args: &[Word]) -> Vec<Detour> {
     let mut found = Vec::new();
     let mut words = args.iter().enumerate();
@@ -76,7 +77,7 @@ pub(super) fn of(args: &[Word]) -> Vec<Detour> {
                 found.push(to.map_or_else(|| wrong(at), |to| place(at, to)));
             }
             "--no-pager" | "--version" | "--no-optional-locks" | "--literal-pathspecs" | "-P" => {}
-            // `-c`, `--config-env`, `--exec-path`, and what is not known.
+            // `-c`, `--config-env`, `--exec-path`, and unknown options.
             _ if text.starts_with('-') => {
                 found.push(wrong(at));
                 return found;
@@ -128,7 +129,7 @@ pub(super) fn of(args: &[Word]) -> Vec<Detour> {
     moved(args, found, moved_by)
 }
 
-/// Whether `git config` only shows something.
+/// Whether `git config` only shows settings.
 fn reads_config(rest: &[(usize, &Word)]) -> bool {
     let words: Vec<&str> = rest.iter().map(|(_, word)| word.shape().unwrap_or("")).collect();
     let reads = |word: &&str| {

@@ -1,8 +1,9 @@
-//! Words that have a program do something else than it is named for: run another program, take
-//! its orders from a file of the caller's choice, or work elsewhere.
+//! Finds detours: words that make a program do something else than it is named for. They make it
+//! run another program, read its orders from a file of the caller's choice, or work elsewhere.
 //!
-//! A rule that allows `git *` or `make *` means what those do of themselves. These tables name
-//! what programs are known to offer: they keep rules from allowing, and refuse nothing.
+//! A rule that allows `git *` or `make *` means what those programs do by
+//! themselves. The tables here list the known ways around that; they keep rules
+//! from allowing commands, and refuse nothing.
 
 mod git;
 mod offers;
@@ -11,16 +12,16 @@ use offers::OFFERS;
 
 use crate::words::Word;
 
-/// Such a word of a call.
+/// A word of a call that makes the program do something else than it is named for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detour {
-    /// Which word of the call.
+    /// The index of the word in the call.
     pub at: usize,
-    /// Where it leads, if that is all that is wrong with it: the path as it is written.
+    /// The path that the word leads to, as it is written; `None` if the word does more than that.
     pub to: Option<String>,
 }
 
-/// Programs that run what they are told, in ways that are not followed.
+/// Programs that run given commands in ways that are not followed.
 pub(crate) const RUN_OTHERS: &[&str] = &[
     "at",
     "batch",
@@ -45,7 +46,7 @@ pub(crate) const RUN_OTHERS: &[&str] = &[
     "watch",
 ];
 
-/// Expressions of `find` that run or write.
+/// Expressions of `find` that run commands or write files.
 const FIND: &[&str] = &[
     "-delete",
     "-exec",
@@ -59,7 +60,7 @@ const FIND: &[&str] = &[
     "-files0-from",
 ];
 
-/// The words of a call that lead elsewhere. `words` begin with the program.
+/// Returns the detours in a call. `words` begin with the program.
 pub(crate) fn of(words: &[Word]) -> Vec<Detour> {
     let Some((Some(program), args)) = words.split_first().map(|(program, args)| (program.shape(), args))
     else {
@@ -76,13 +77,13 @@ pub(crate) fn of(words: &[Word]) -> Vec<Detour> {
             None => return Vec::new(),
         },
     };
-    // A name in the directory may be one of those options.
+    // A pattern may expand to a file name that is one of those options.
     let is_any = |word: &Word| match word {
         Word::Glob(text) if name == "find" => text.starts_with(['*', '?', '[', '-']) && !text.contains('.'),
         Word::Glob(text) => text.starts_with(['*', '?', '[', '-']),
         Word::Text(_) | Word::Unknown => false,
     };
-    // These have none.
+    // These verbs of git have no such options.
     let is_safe =
         |word: &Word| word.text().is_some_and(|verb| ["add", "rm", "restore", "checkout"].contains(&verb));
     let is_safe = name == "git" && args.first().is_some_and(is_safe);
@@ -94,8 +95,8 @@ fn wrong(at: usize) -> Detour {
     Detour { at, to: None }
 }
 
-/// From where a word leads first the other paths of a call are others, so they are wrong: those
-/// of options, and operands that are surely paths.
+/// Marks paths of a call as wrong after a word has moved the program elsewhere, because they are
+/// relative to another directory then: the values of options, and operands that are surely paths.
 fn moved(args: &[Word], found: Vec<Detour>, by: Option<usize>) -> Vec<Detour> {
     let Some(first) = by else { return found };
     let is_option = |at: usize| args[at].shape().is_some_and(|text| text.starts_with('-'));
@@ -111,13 +112,13 @@ fn place(at: usize, to: &str) -> Detour {
     Detour { at, to: Some(to.to_owned()) }
 }
 
-/// The arguments that are one of those, whatever stands before them.
+/// Finds the arguments for which `is_one` holds, at any position; unknown arguments count, too.
 fn options(args: &[Word], is_one: impl Fn(&str) -> bool) -> Vec<Detour> {
     let is_meant = |word: &Word| word.shape().is_none_or(&is_one);
     (0..).zip(args).filter(|(_, word)| is_meant(word)).map(|(at, _)| wrong(at)).collect()
 }
 
-/// `sed`: a script that runs or writes, or is not told.
+/// Finds words of `sed` that make it run or write, or a script that is not known.
 fn sed(args: &[Word]) -> Vec<Detour> {
     let mut found = Vec::new();
     let mut has_script = false;
@@ -130,7 +131,7 @@ fn sed(args: &[Word]) -> Vec<Detour> {
                 .any(|one| one.starts_with(long.split('=').next().unwrap_or_default())),
             None => letters.is_some_and(|letters| letters.contains(['i', 'f', 'e', 'I'])),
         };
-        // Addresses and `p`: all else may run or write.
+        // Only addresses and `p` are harmless: anything else may run or write.
         let is_plain = |script: &str| {
             let rest = script.trim_matches(|c: char| c.is_ascii_digit() || ",$ +~!;p".contains(c));
             let inner = rest.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
@@ -144,7 +145,7 @@ fn sed(args: &[Word]) -> Vec<Detour> {
     found
 }
 
-/// `awk`: a program that runs or writes, or is not told.
+/// Finds words of `awk` that make it run or write, or a program that is not known.
 fn awk(args: &[Word]) -> Vec<Detour> {
     const WORDS: &[&str] = &["system", "getline", "|", ">", "@"];
     let is_option = |text: &str| match text.strip_prefix("--") {
@@ -158,7 +159,7 @@ fn awk(args: &[Word]) -> Vec<Detour> {
 mod tests {
     use super::*;
 
-    /// The words that lead elsewhere, with where that is.
+    /// Prints the index of each detour, and the path it leads to.
     fn told(text: &str) -> Vec<String> {
         let words: Vec<Word> = text.split(' ').map(|word| Word::Text(word.into())).collect();
         let told = |detour: &Detour| match &detour.to {

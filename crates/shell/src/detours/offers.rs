@@ -1,5 +1,5 @@
-//! Options and verbs by which common programs run others, take their orders from elsewhere or
-//! work there.
+//! The table of options and verbs by which common programs run others, read their orders from
+//! elsewhere or work elsewhere.
 
 use super::Detour;
 use super::moved;
@@ -7,21 +7,21 @@ use super::place;
 use super::wrong;
 use crate::words::Word;
 
-/// What a program offers.
+/// The options and verbs of some programs that are detours.
 pub(super) struct Offers {
     pub(super) programs: &'static [&'static str],
-    /// First operands that run what they are told, or change what is run later.
+    /// First operands that make the program run given commands, or change what it runs later.
     verbs: &'static [&'static str],
-    /// Short options, which may stand together.
+    /// Short options, by letter; several may be combined in one word.
     letters: &'static str,
-    /// Long options; programs take their beginnings too.
+    /// Long options; programs also accept abbreviations of them.
     long: &'static [&'static str],
-    /// Options whose value is a place.
+    /// Options whose value is a path that the program works in or writes to.
     place_letters: &'static str,
     place_long: &'static [&'static str],
-    /// Whether its operands are places.
+    /// Whether the operands are paths.
     has_places: bool,
-    /// Whether `name=value` sets something that it obeys.
+    /// Whether an operand `name=value` sets a variable that the program obeys.
     has_settings: bool,
 }
 
@@ -273,7 +273,7 @@ impl Offers {
             let is_option = !are_operands && (text.len() > 1 && text.starts_with('-'));
             let follows_option = std::mem::replace(&mut was_option, is_option && !text.contains('='));
             if text == "--" {
-                // What comes after the verb is for what it runs of itself.
+                // Words after `--` belong to the program that the verb runs.
                 if has_verb && (!self.has_places || self.programs.contains(&"npm")) {
                     break;
                 }
@@ -285,7 +285,7 @@ impl Offers {
                 let leads = found[before..].iter().any(|detour| detour.to.is_some());
                 moved_by = moved_by.or(leads.then_some(at));
             } else {
-                // What follows an option may be its value, and not the verb.
+                // The word after an option may be its value, and not the verb.
                 let is_verb = !has_verb || self.programs.contains(&"docker");
                 has_verb |= !follows_option;
                 if is_verb && self.verbs.contains(&text) || self.has_settings && text.contains('=') {
@@ -301,7 +301,7 @@ impl Offers {
     fn option(&self, at: usize, text: &str, next: Option<&str>, found: &mut Vec<Detour>) {
         let name = text.trim_start_matches('-');
         let (name, value) = name.split_once('=').map_or((name, None), |(name, value)| (name, Some(value)));
-        // `-exec` of go, `-Dx` of mvn: one dash may begin a long one.
+        // `-exec` of go, `-Dx` of mvn: a long option may begin with one dash.
         let is = |all: &[&str]| {
             all.iter().any(|long| {
                 *long == name

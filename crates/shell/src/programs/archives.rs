@@ -1,5 +1,5 @@
-//! What programs that pack and unpack archives would write: `tar`, `zip`, `unzip`, `cpio`,
-//! `7z`. What is in an archive is asked, where it can be.
+//! Finds the files that archive programs would write: `tar`, `zip`, `unzip`, `cpio`, `7z`. The
+//! members of an archive are known if the text itself has packed it.
 
 use crate::Extent;
 use crate::Needs;
@@ -27,13 +27,13 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     true
 }
 
-/// How what is in an archive becomes files.
+/// The rules by which the members of an archive become files.
 struct Unpacking<'a> {
     by: &'a str,
     directory: Word,
-    /// Leading directories that are left out.
+    /// Number of leading directories that are removed from a member's path.
     strip: usize,
-    /// Only the last part of a name counts.
+    /// Whether only the last part of a member's path is used.
     is_flat: bool,
     needs: Needs,
     excluded: Vec<String>,
@@ -54,19 +54,19 @@ impl Unpacking<'_> {
         };
         let Some(directory) = self.directory.text() else { return walk.doubt() };
         let name = kept.join("/");
-        // A directory of an archive is there already, or comes with what is in it.
+        // A directory in the archive exists already, or is made for the files in it.
         if name.is_empty() || path.ends_with('/') {
             return;
         }
         walk.write_if(&member.with(&format!("{directory}/{name}")), Extent::Tree, self.by, self.needs);
     }
 
-    /// What a whole archive brings.
+    /// Writes all members of an archive; if they are not known, something in the target directory.
     fn write_all(&self, walk: &mut Walk<'_>, members: Option<Vec<Word>>) {
         walk.doubt();
         match members {
             Some(members) => members.iter().for_each(|member| self.write(walk, member)),
-            // Something comes to be there.
+            // `/*` stands for a new file of any name.
             None if self.directory.text().is_some_and(|directory| directory != ".") => {
                 walk.write(&self.directory.append("/*"), Extent::File, self.by);
             }
@@ -75,7 +75,7 @@ impl Unpacking<'_> {
     }
 }
 
-/// What is in an archive that the text itself has packed.
+/// Returns the members of an archive that the text itself has packed.
 pub(super) fn members(walk: &Walk<'_>, archive: &str) -> Option<Vec<Word>> {
     walk.packed.get(&walk.place.path(archive)?).cloned()
 }
@@ -127,7 +127,7 @@ fn tar(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     }
 }
 
-/// What is packed, as it will come out.
+/// Returns the operands as the members of the archive they are packed into.
 pub(crate) fn packed(operands: &[&Word]) -> Vec<Word> {
     operands.iter().map(|word| (*word).clone()).collect()
 }
@@ -147,7 +147,7 @@ fn extract(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, file: Option<Word>) {
         needs: if is_careful { Needs::Absent } else { Needs::Nothing },
         excluded: args.values(&["--exclude"]).filter_map(|word| word.shape().map(str::to_owned)).collect(),
     };
-    // Where the names go is not told.
+    // The new names of the members are not known.
     if strip.is_none() || args.has(&["--transform", "--xform", "-s"]) {
         return walk.doubt();
     }
@@ -169,7 +169,7 @@ fn unzip(walk: &mut Walk<'_>, words: &[Word]) {
     if args.has(&["-l", "-t", "-p", "-v", "-Z", "-z"]) {
         return;
     }
-    // Without a word from anybody it writes over nothing.
+    // Without `-o`, unzip overwrites nothing unless somebody confirms it.
     let is_forced = args.has(&["-o"]);
     let unpacking = Unpacking {
         by: "unzip",
@@ -189,7 +189,7 @@ fn unzip(walk: &mut Walk<'_>, words: &[Word]) {
         return;
     }
     for member in only {
-        // Its own patterns reach across directories.
+        // In patterns of unzip, `*` also matches `/`.
         match member.text().filter(|text| text.contains(['*', '?'])) {
             Some(pattern) => unpacking.write(walk, &Word::Glob(pattern.replace('*', "**"))),
             None => unpacking.write(walk, member),
@@ -232,7 +232,7 @@ fn seven(walk: &mut Walk<'_>, words: &[Word]) {
     walk.doubt();
 }
 
-/// `cpio -p directory` puts what it is told into a directory.
+/// Handles `cpio`: with `-p directory`, it copies the files named by its input into the directory.
 fn cpio(walk: &mut Walk<'_>, by: &str, words: &[Word]) {
     let args = Args::read(words, &Options::with("DEFHICMORs", &["--directory", "--file"]));
     if args.has(&["-t", "--list"]) {

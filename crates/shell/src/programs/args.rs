@@ -2,9 +2,9 @@
 
 use crate::words::Word;
 
-/// Which options of a program take a value.
+/// The options of a program that take a value.
 pub(crate) struct Options {
-    /// Letters whose value is the rest of the word, or the next one.
+    /// Letters whose value is the rest of the word, or else the next word.
     pub(crate) values: &'static str,
     /// Letters whose value, if any, is the rest of the word.
     pub(crate) suffixes: &'static str,
@@ -21,15 +21,15 @@ impl Options {
 }
 
 pub(crate) struct Args<'a> {
-    /// `-r`, `--recursive`, and what they were given.
+    /// The options (`-r`, `--recursive`), each with its value if it has one.
     flags: Vec<(String, Option<Word>)>,
     pub(crate) operands: Vec<&'a Word>,
-    /// How many operands there are before `--`, if there is one.
+    /// Number of operands before `--`, if there is a `--`.
     pub(crate) dashes: Option<usize>,
 }
 
 impl<'a> Args<'a> {
-    /// Options and operands in any order.
+    /// Splits words into options and operands, which may come in any order.
     pub(crate) fn read(words: &'a [Word], options: &Options) -> Self {
         let mut args = Self { flags: Vec::new(), operands: Vec::new(), dashes: None };
         let mut rest = words;
@@ -46,8 +46,8 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Options up to the first operand, and what comes after them: another
-    /// command, for a program that runs one.
+    /// Splits off the options before the first operand. The words after them are another command,
+    /// if the program runs one.
     pub(crate) fn leading(words: &'a [Word], options: &Options) -> (Self, &'a [Word]) {
         let mut args = Self { flags: Vec::new(), operands: Vec::new(), dashes: None };
         let rest = args.take_flags(words, options);
@@ -61,7 +61,7 @@ impl<'a> Args<'a> {
         self.flags.iter().any(|(name, _)| names.contains(&name.as_str()))
     }
 
-    /// Whether a long option is none of these, nor the beginning of one.
+    /// Whether there is a long option that is neither one of `known` nor an abbreviation of one.
     pub(crate) fn has_other_than(&self, known: &[&str]) -> bool {
         let is_known = |name: &str| known.iter().any(|one| one.starts_with(name));
         self.flags.iter().any(|(name, _)| name.starts_with("--") && !is_known(name))

@@ -1,4 +1,4 @@
-//! What the shell's own commands change of its state: its variables and its directory.
+//! Applies the shell's own commands to the state of the walk: they change variables and the directory.
 
 use crate::output;
 use crate::place::Place;
@@ -9,7 +9,7 @@ use crate::walk::Walk;
 use crate::words::ANY;
 use crate::words::Word;
 
-/// `export NAME=value` and its like; and what is read into variables.
+/// Applies commands that set variables: `export NAME=value` and the like, `set`, `shift`, `read`.
 pub(super) fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
     const SETS: &[&str] = &[
         "export",
@@ -43,7 +43,7 @@ pub(super) fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
         }
         "set" => {
             let flags = || args.iter().filter_map(Word::text).filter(|word| word.starts_with('-'));
-            // It reads on, and runs nothing.
+            // With `-n`, the shell parses the rest but runs nothing.
             walk.has_ended |= args.iter().any(|word| word.text() == Some("-n"));
             walk.keeps_files |= flags().any(|word| word.contains('C'))
                 || args.iter().any(|word| word.text() == Some("noclobber"));
@@ -89,7 +89,7 @@ pub(super) fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
     }
 }
 
-/// The variables that `read` sets.
+/// Returns the names of the variables that `read` sets.
 pub(crate) fn names_read(words: &[Word]) -> Option<Vec<String>> {
     let args = Args::read(words, &Options::with("dniNptu", &[]));
     let names: Option<Vec<String>> =
@@ -97,7 +97,7 @@ pub(crate) fn names_read(words: &[Word]) -> Option<Vec<String>> {
     names.filter(|names| !names.is_empty() && !args.has(&["-a"]))
 }
 
-/// `IFS=/ read -ra parts`.
+/// Applies `read` into an array: `IFS=/ read -ra parts`.
 fn read_list(walk: &mut Walk<'_>, args: &[Word]) {
     let Some(Word::Text(name)) = args.last() else { return };
     let between = walk.names().value("IFS").and_then(|word| word.text().map(str::to_owned));
@@ -147,7 +147,7 @@ pub(super) fn change_place(walk: &mut Walk<'_>, name: &str, args: &[Word]) -> bo
     true
 }
 
-/// Where `cd` goes by `CDPATH`.
+/// Finds the directory that `cd` changes to by `CDPATH`.
 fn by_path(walk: &Walk<'_>, directory: &str) -> Option<Place> {
     let path = walk.names().value("CDPATH")?;
     let is_dir = walk.here.is_dir?;
@@ -158,7 +158,7 @@ fn by_path(walk: &Walk<'_>, directory: &str) -> Option<Place> {
     places.into_iter().find(|place| place.path(".").is_some_and(|path| is_dir(&path)))
 }
 
-/// Whether `cd` finds no directory there.
+/// Whether `cd` finds no directory at a place.
 fn is_missing(walk: &Walk<'_>, place: &Place) -> bool {
     match (walk.here.is_dir, place.path(".")) {
         (Some(is_dir), Some(path)) => !path.contains(ANY) && !walk.may_have_made(&path) && !is_dir(&path),

@@ -1,4 +1,5 @@
-//! What programs that copy, move and link would write: `mv`, `cp`, `ln`, `install`.
+//! Finds the files that copying, moving and linking programs would write: `mv`,
+//! `cp`, `ln`, `install`, `rsync`.
 
 use crate::Extent;
 use crate::Needs;
@@ -22,14 +23,14 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     true
 }
 
-/// `mv`, and `git mv`.
+/// Handles `mv` and `git mv`.
 pub(super) fn move_files(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let args = Args::read(words, &Options::with("tS", &["--target-directory", "--suffix"]));
     let Some((sources, target)) = split(&args) else { return };
     let sources = &those_there(walk, sources, target)[..];
     let is_careful = args.has(&["-n", "--no-clobber"]);
     if is_careful {
-        // Where the target is there, nothing moves.
+        // If the target exists, nothing is moved.
         walk.doubt();
     } else {
         sources.iter().for_each(|source| walk.write_if(source, Extent::Tree, name, Needs::Present));
@@ -53,7 +54,7 @@ fn link(walk: &mut Walk<'_>, words: &[Word]) {
             put(walk, "ln", &args, sources, target, Extent::File);
             sources.iter().for_each(|source| note_link(walk, &args, source, target));
         }
-        // The link stands here, under the name of what it leads to.
+        // The link is made in the current directory, under the name of its target.
         None => {
             let here = Word::Text(".".into());
             args.operands.iter().for_each(|source| walk.write(&child(&here, source), Extent::File, "ln"));
@@ -61,7 +62,7 @@ fn link(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// What is written to a link is written to where it leads.
+/// Records a new link: a write to it is a write to its target.
 fn note_link(walk: &mut Walk<'_>, args: &Args<'_>, source: &Word, target: &Word) {
     let Some(link) = target.text().and_then(|target| walk.place.path(target)) else { return };
     let is_directory = walk.here.is_dir.is_some_and(|is_dir| is_dir(&link)) && !args.has(&["-n", "-T"]);
@@ -73,12 +74,12 @@ fn note_link(walk: &mut Walk<'_>, args: &Args<'_>, source: &Word, target: &Word)
     let Some(link) = link else { return };
     let is_symbolic = args.has(&["-s", "--symbolic"]) && !args.has(&["-r", "--relative"]);
     let to = source.text().and_then(|source| match link.rsplit_once('/') {
-        // It is read from where the link stands.
+        // The target of a symbolic link is relative to the link's directory.
         Some((directory, _)) if is_symbolic => Place::start().enter(directory).path(source),
         None if is_symbolic => Place::start().path(source),
         _ => walk.place.path(source),
     });
-    // One in a place of its own leads nowhere else.
+    // A link to its own path leads nowhere else.
     if to.as_ref() != Some(&link) {
         walk.links.push((link, to));
     }
@@ -124,7 +125,7 @@ fn sync(walk: &mut Walk<'_>, words: &[Word]) {
     if args.has(&["-n", "--dry-run", "--list-only"]) {
         return;
     }
-    // These write more than the target.
+    // These options write more than the target.
     if args.has(&["--remove-source-files", "--backup-dir", "--log-file", "--partial-dir", "--write-batch"]) {
         walk.doubt();
     }
@@ -139,7 +140,7 @@ fn is_remote(target: &str) -> bool {
     target.split('/').next().is_some_and(|host| host.contains(':'))
 }
 
-/// The sources and where they go: `-t`, or the last operand.
+/// Returns the sources and the target, which is the value of `-t` or the last operand.
 fn split<'a, 'w>(args: &'a Args<'w>) -> Option<(&'a [&'w Word], &'a Word)> {
     if let Some(target) = args.value(&["-t", "--target-directory"]) {
         return Some((&args.operands, target));
@@ -150,8 +151,8 @@ fn split<'a, 'w>(args: &'a Args<'w>) -> Option<(&'a [&'w Word], &'a Word)> {
     }
 }
 
-/// Each source becomes the target, or goes below it if that is a directory.
-/// The text tells which only if there is no way for it to be a file.
+/// Writes each source to the target, or below it if that is a directory; both, if neither the text
+/// nor the disk tells which.
 fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target: &Word, extent: Extent) {
     if sources.is_empty() {
         return walk.doubt();
@@ -170,26 +171,26 @@ fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target
         }
         return;
     }
-    // These write only what is not there, or is older.
+    // Without `ln -f`, or with `-n`, existing files are not overwritten.
     let is_careful = match by {
         "ln" => !args.has(&["-f", "--force"]),
         _ => args.has(&["-n", "--no-clobber"]),
     };
     let needs = if is_careful { Needs::Absent } else { Needs::Nothing };
-    // Whether it does, a date or a person decides.
+    // With these options, a date or a person decides whether a file is written.
     if args.has(&["-u", "--update", "-i", "--interactive"]) && !args.has(&["-f", "--force"]) {
         return walk.doubt();
     }
-    // What takes the place of a link does not follow it.
+    // `--remove-destination` replaces a link instead of following it.
     let by = if by == "cp" && args.has(&["--remove-destination"]) { "ln" } else { by };
-    // The disk tells, where the text has not changed it.
+    // The disk tells whether the target is a directory, if the text has not changed that.
     let found = match (walk.here.is_dir, target.text().and_then(|target| walk.place.path(target))) {
         (Some(is_dir), Some(path)) if !walk.may_have_made(&path) && !path.contains(ANY) => {
             Some(is_dir(&path))
         }
         _ => None,
     };
-    // Nothing goes below a file.
+    // No file can be written below another file.
     let is_below_file = found == Some(false)
         && target
             .text()
@@ -197,7 +198,7 @@ fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target
     if is_below_file && walk.here.entries.is_some() {
         return walk.doubt();
     }
-    // A link that leads to a directory is itself replaced; a directory is not.
+    // A link to a directory is itself replaced; in a real directory the new link is made below it.
     let keeps_link = by == "ln" && args.has(&["-n", "--no-dereference"]);
     if keeps_link && found == Some(true) {
         walk.doubt();
@@ -217,7 +218,7 @@ fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target
     if !is_device && !is_file && !is_exact {
         for source in sources {
             walk.write_if(&child(target, source), extent, by, needs);
-            // What a pattern matches is new there: whatever it is called.
+            // The names of the sources are not known: `/*` stands for a new file of any name.
             if let (Word::Text(directory), Word::Glob(_) | Word::Unknown) = (target, source) {
                 walk.write(&Word::Text(format!("{directory}/*")), Extent::File, by);
             }
@@ -225,7 +226,7 @@ fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target
     }
 }
 
-/// The sources without those that are not there, and without the target itself.
+/// Returns the sources that may exist, without the target itself.
 fn those_there<'w>(walk: &Walk<'_>, sources: &[&'w Word], target: &Word) -> Vec<&'w Word> {
     let is_gone = |word: &Word| word.text().is_some_and(|path| walk.is_absent(path));
     sources.iter().copied().filter(|source| *source != target && !is_gone(source)).collect()
@@ -235,8 +236,8 @@ fn names_directory(path: &str) -> bool {
     path.ends_with('/') || matches!(path.rsplit('/').next(), Some("." | ".."))
 }
 
-/// `source` under its own name in `directory`. What is called `.` has no name,
-/// and fills the directory itself.
+/// Returns the path of `source` under its own name in `directory`. `.` and `..` have no name: for
+/// them it is the directory itself.
 fn child(directory: &Word, source: &Word) -> Word {
     let Some(name) = source.shape().map(|shape| shape.trim_end_matches('/')) else { return Word::Unknown };
     let name = name.rsplit('/').next().unwrap_or(name);
@@ -246,7 +247,7 @@ fn child(directory: &Word, source: &Word) -> Word {
     match (directory, source) {
         (Word::Text(directory), Word::Text(_)) => Word::Text(format!("{directory}/{name}")),
         (Word::Text(directory), Word::Glob(_)) => Word::Glob(format!("{}/{name}", escape(directory))),
-        // A pattern for the target matches one directory, and who knows which.
+        // If the target is a pattern, it matches one directory, and the text does not tell which.
         _ => Word::Unknown,
     }
 }

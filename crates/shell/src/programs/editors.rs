@@ -1,5 +1,5 @@
-//! What editors would write that are given their commands: `ed`, `ex`, `vim -es`.
-//! **A command that nobody described may write anything.**
+//! Finds the files that editors would write which are given commands: `ed`, `ex`, `vim -es`. **A
+//! command that nobody described may write anything.**
 
 use crate::Extent;
 use crate::programs::args::Args;
@@ -7,7 +7,7 @@ use crate::programs::args::Options;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// Commands that change the text at most, or what is shown.
+/// Commands that change only the text in the editor, or the view.
 #[rustfmt::skip]
 const SAFE: &[&str] = &[
     "", "a", "append", "c", "change", "co", "copy", "d", "delete", "e", "edit", "f", "file", "filetype", "g", "global", "i", "insert",
@@ -15,7 +15,7 @@ const SAFE: &[&str] = &[
     "q", "qa", "qall", "quit", "r", "read", "retab", "s", "set", "setlocal", "sort", "substitute", "syntax", "t", "u", "undo", "v", "y", "yank",
 ];
 
-/// Commands that write the file, or the one that they name.
+/// Commands that write the file, or another file that they name.
 const SAVES: &[&str] = &[
     "w", "write", "W", "wq", "wqa", "wqall", "wa", "wall", "wn", "x", "xit", "xa", "xall", "up", "update",
     "exit", "sav", "saveas", "wqa", "ZZ",
@@ -28,7 +28,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     ) {
         return false;
     }
-    // To an editor of lines `-s` says that nobody looks; to vim, where its keys are.
+    // In line editors `-s` means silent; in vim its value is a file with keys.
     let is_of_lines = matches!(name, "ed" | "red" | "ex") || words.iter().filter_map(Word::text).any(is_ex);
     let values = if is_of_lines { "cuSpPwWTiU" } else { "cuSspPwWTiU" };
     let args = Args::read(words, &Options { values, suffixes: "", long: &["--cmd", "--eval"] });
@@ -51,7 +51,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     let mut files: Vec<Word> =
         args.operands.iter().filter(|word| !is_plus(word)).map(|word| (*word).clone()).collect();
     if commands.is_empty() {
-        // Somebody types, or what comes in is not known.
+        // A person types the commands, or the input is not known.
         files.iter().for_each(|file| walk.write(file, Extent::File, name));
         walk.doubt();
         return true;
@@ -64,7 +64,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     true
 }
 
-/// One line of commands. Where text is typed too, a line may be that.
+/// Reads one line of commands. With `is_text`, the line may also be text that the commands insert.
 fn command_line(walk: &mut Walk<'_>, by: &str, line: &str, files: &mut Vec<Word>, is_text: bool) {
     let shell = line.split_once('!').filter(|(before, _)| {
         let before = before.trim_start_matches(|c: char| is_address(c) || c == ':');
@@ -85,7 +85,7 @@ fn command_line(walk: &mut Walk<'_>, by: &str, line: &str, files: &mut Vec<Word>
                 .trim_start_matches(is_address);
         let end = command.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(command.len());
         let (name, argument) = command.split_at(end);
-        // Of `s/a/b/` only the letter is the name.
+        // In `s/a/b/`, the name is only the letter.
         let argument = argument.trim_start_matches('!').trim();
         match name {
             _ if SAVES.contains(&name) => {
@@ -127,7 +127,7 @@ fn is_address(c: char) -> bool {
     c.is_ascii_digit() || "%,.;$ ".contains(c)
 }
 
-/// `-e`, alone or with other letters.
+/// Whether a word is the option `-e` or `-E`, alone or among other letters.
 fn is_ex(word: &str) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains(['e', 'E'])
 }

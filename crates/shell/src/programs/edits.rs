@@ -1,5 +1,4 @@
-//! What programs that edit files in place by a script would write: `sed`, `perl`,
-//! `awk`, `yq`.
+//! Finds the files that programs would edit in place by a script: `sed`, `perl`, `awk`, `yq`, `sd`.
 
 use crate::Extent;
 use crate::Needs;
@@ -58,7 +57,7 @@ fn sed(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     if has_file {
         walk.doubt();
     }
-    // Only then is a link followed.
+    // Only with this option does `sed -i` follow a link.
     let by = if args.has(&["--follow-symlinks"]) { "sed --follow-symlinks" } else { name };
     if is_in_place {
         edit(walk, by, operands, args.value(&["-i", "--in-place"]));
@@ -69,7 +68,7 @@ fn is_suffix(word: &str) -> bool {
     word.is_empty() || word.starts_with('.') && !word.contains('/')
 }
 
-/// What a script of sed writes and runs.
+/// Records the files that a script of sed writes, and follows the commands that it runs.
 fn read_script(walk: &mut Walk<'_>, script: &str) {
     for step in sed::steps(script) {
         match step {
@@ -81,19 +80,19 @@ fn read_script(walk: &mut Walk<'_>, script: &str) {
                 walk.aside(|walk| walk.script(command));
                 walk.doubt();
             }
-            // The text that is found is run.
+            // The commands are in the text that sed edits.
             sed::Step::RunsText => walk.doubt(),
         }
     }
 }
 
-/// The files, and the copies that are kept of them.
+/// Writes the files, and their backup copies with a suffix.
 fn edit(walk: &mut Walk<'_>, by: &str, files: &[&Word], suffix: Option<&Word>) {
     for file in files {
         walk.write_if(file, Extent::File, by, Needs::File);
         match suffix {
             None => {}
-            // `*` stands for the name, and a slash for another directory.
+            // In a suffix, `*` stands for the file's name, and a slash leads to another directory.
             Some(Word::Text(suffix)) if !suffix.contains(['*', '/']) => {
                 walk.write(&file.append(suffix), Extent::File, by);
             }
@@ -116,7 +115,7 @@ fn perl(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// Whether a script does nothing but change text, as far as its words tell.
+/// Whether a Perl script does nothing but change text, judging by the words in it.
 fn only_computes(script: &str) -> bool {
     const REACHES_OUT: &[&str] = &[
         "open",
@@ -166,7 +165,7 @@ fn awk(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     }
 }
 
-/// Whether a program of awk has one rule, for a plain text that none of its files has.
+/// Whether an awk program is a single rule for a plain text that none of its files contains.
 fn finds_nothing(walk: &Walk<'_>, program: &str, files: &[&Word]) -> bool {
     let Some((text, rule)) = program.trim().strip_prefix('/').and_then(|rest| rest.split_once('/')) else {
         return false;
@@ -181,7 +180,7 @@ fn finds_nothing(walk: &Walk<'_>, program: &str, files: &[&Word]) -> bool {
     is_plain && is_one && !files.is_empty() && files.iter().all(lacks)
 }
 
-/// Whether a program of awk writes only to where its output goes.
+/// Whether an awk program writes only to its standard output.
 fn only_prints(program: &str) -> bool {
     !program.contains(['>', '@']) && !program.contains("system") && !program.replace("||", "").contains('|')
 }

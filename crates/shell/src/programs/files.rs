@@ -1,5 +1,5 @@
-//! What programs would write that write the files they are given, or the file an option
-//! names: `touch`, `rm`, `tee`.
+//! Finds the files that programs would write which are given them as operands or
+//! options: `touch`, `rm`, `tee`.
 
 use crate::Extent;
 use crate::Needs;
@@ -12,7 +12,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     match name {
         "tee" => each(walk, name, words, &Options::NONE, Extent::File),
         "rm" => remove(walk, words),
-        // It leaves what is not empty.
+        // rmdir removes only empty directories.
         "rmdir" => walk.doubt(),
         "unlink" | "sponge" => each(walk, name, words, &Options::NONE, Extent::File),
         "truncate" => {
@@ -109,13 +109,13 @@ fn remove(walk: &mut Walk<'_>, words: &[Word]) {
     args.operands.iter().for_each(|file| walk.write(file, extent, "rm"));
 }
 
-/// Files whose names begin so.
+/// Writes a file with that prefix; the names of the others are not known.
 fn parts(walk: &mut Walk<'_>, name: &str, prefix: &Word, first: &str) {
     walk.write(&prefix.append(first), Extent::File, name);
     walk.doubt();
 }
 
-/// The first operand says what to do with the others.
+/// Writes all operands after the first, which is the change to make to them.
 fn each_after_first(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let files = words.iter().filter(|word| !word.shape().is_some_and(|shape| shape.starts_with('-')));
     files.skip(1).for_each(|file| walk.write(file, Extent::Tree, name));
@@ -124,7 +124,7 @@ fn each_after_first(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
 
 fn mktemp(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("p", &["--tmpdir", "--suffix"]));
-    // Where no template is given, it is a place for such files.
+    // Without a template, mktemp makes its file in a directory for temporary files.
     let place =
         walk.names().value("TMPDIR").filter(|_| args.operands.is_empty() && walk.variables.is_set("TMPDIR"));
     place.into_iter().for_each(|place| walk.write(&place.append("/tmp.x"), Extent::File, "mktemp"));
@@ -133,9 +133,9 @@ fn mktemp(walk: &mut Walk<'_>, words: &[Word]) {
     args.values(&["-p", "--tmpdir"]).for_each(|file| walk.write(&file.append("/x"), Extent::File, "mktemp"));
 }
 
-/// The first operand is the mode or the owner, unless another file tells it.
+/// Writes all operands after the first, which is the mode or the owner unless `--reference` gives it.
 fn change_mode(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
-    // `-w` is a mode.
+    // `-w` is a mode, not an option.
     let is_mode = |word: &&Word| {
         word.shape()
             .is_some_and(|shape| shape.starts_with('-') && shape[1..].starts_with(['r', 'w', 'x', 's', 't']))
@@ -150,7 +150,7 @@ fn change_mode(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     files.for_each(|file| walk.write(file, extent, name));
 }
 
-/// A file goes, and one with another ending comes.
+/// Writes each file, which is removed unless it is kept, and one with another ending.
 fn compress(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let args = Args::read(words, &Options::with("oST", &["--suffix"]));
     if args.has(&["-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"]) {
@@ -179,7 +179,7 @@ fn dd(walk: &mut Walk<'_>, words: &[Word]) {
     for word in words {
         match word.shape() {
             Some(shape) => match shape.strip_prefix("of=") {
-                // Whether this `~` was quoted is no longer known.
+                // It is no longer known whether this `~` was quoted.
                 Some(file) if file.starts_with('~') => walk.doubt(),
                 Some(file) => walk.write(&word.with(file), Extent::File, "dd"),
                 None => {}
@@ -266,7 +266,7 @@ fn curl(walk: &mut Walk<'_>, words: &[Word]) {
     }
     let files = args.values(WRITES).filter(|word| word.text() != Some("-"));
     files.for_each(|file| walk.write(file, Extent::File, "curl"));
-    // What an option would be is not known of these.
+    // An unknown operand may be an option.
     if args.operands.iter().any(|word| **word == Word::Unknown) && args.operands.len() > 1 {
         walk.doubt();
     }
@@ -298,7 +298,7 @@ fn output_option(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     args.values(&["-o", "--output"]).for_each(|file| walk.write(file, Extent::File, name));
 }
 
-/// The first operand is read, the second one is written.
+/// Writes the second operand; the first one is only read.
 fn second_operand(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let args = match name {
         "uniq" => {

@@ -1,5 +1,5 @@
-//! What source formatters would write: `rustfmt`, `prettier`, `black`. They differ in
-//! data only.
+//! Finds the files that source formatters would write, by a table of their options: `rustfmt`,
+//! `prettier`, `black`.
 
 use crate::Extent;
 use crate::braces;
@@ -10,23 +10,23 @@ use crate::words::Word;
 
 struct Formatter {
     name: &'static str,
-    /// The first word after the name, if it takes one to format.
+    /// The subcommands that format, if the program has subcommands.
     verbs: &'static [&'static str],
-    /// It writes only with one of these. Empty: it writes anyway.
+    /// Options without which it writes nothing; empty if it needs none.
     writes_with: &'static [&'static str],
-    /// With one of these it only looks.
+    /// Options with which it only checks or prints.
     looks_with: &'static [&'static str],
-    /// Options whose value is a word of its own.
+    /// Options whose value is the next word.
     values: &'static [&'static str],
-    /// What it formats when no path is given.
+    /// The files that it formats when no path is given.
     bare: Bare,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bare {
-    /// Nothing, or what comes in.
+    /// No files, or the standard input.
     Nothing,
-    /// Everything below where it runs.
+    /// All files below the current directory.
     Everything,
 }
 
@@ -128,9 +128,9 @@ const FORMATTERS: &[Formatter] = &[
     formatter("zig", FMT, &[], &["--check"], &["--exclude"], Bare::Nothing),
 ];
 
-/// These, with what they are given, write more than the paths say.
+/// Formatters that write more than the given paths, with the options for that; empty if they always do.
 const REACHES_FURTHER: &[(&str, &[&str])] = &[
-    // It goes from a file to its modules.
+    // rustfmt follows a file to its modules.
     ("rustfmt", &[]),
     ("cargo", &["-p", "--package", "--manifest-path"]),
     ("eslint", &["-o", "--output-file"]),
@@ -139,7 +139,7 @@ const REACHES_FURTHER: &[(&str, &[&str])] = &[
 
 const EXPANDS: &[&str] = &["eslint", "ktlint", "prettier", "stylelint"];
 
-/// Whether that is a formatter that not every machine has.
+/// Whether a program is a formatter that many machines do not have.
 pub(super) fn is_one(name: &str) -> bool {
     name != "cargo" && FORMATTERS.iter().any(|formatter| formatter.name == name)
 }
@@ -154,7 +154,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     let words = if words.first().is_some_and(is_toolchain) { &words[1..] } else { words };
     let verb = words.first().and_then(Word::text).unwrap_or_default();
     let Some(formatter) = kin.find(|one| one.verbs.is_empty() || one.verbs.contains(&verb)) else {
-        // Another verb of it: who knows.
+        // Another subcommand is not described here; these options write nothing.
         return matches!(verb, "--version" | "-V" | "--help");
     };
     let (by, words) = match formatter.verbs {
@@ -162,7 +162,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         _ => (format!("{name} {verb}"), &words[1..]),
     };
     let (flags, mut paths) = split(words, formatter.values);
-    // What it hands on to rustfmt is no path.
+    // Operands after `cargo fmt --` are for rustfmt, and no paths.
     if name == "cargo" {
         paths.clear();
     }
@@ -184,7 +184,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         }
     }
     if name == "cargo" {
-        // It looks for the package above, too.
+        // cargo also looks for a package in the directories above.
         walk.doubt();
     }
     match formatter.bare {
@@ -194,7 +194,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     true
 }
 
-/// Those that are made for the web expand patterns themselves.
+/// Writes a path or pattern; formatters made for the web expand patterns themselves.
 fn write(walk: &mut Walk<'_>, path: &Word, name: &str, by: &str) {
     let text = path.text().filter(|text| text.contains(['*', '{', '!']));
     let Some(pattern) = text.filter(|_| EXPANDS.contains(&name)) else {
@@ -211,7 +211,7 @@ fn write(walk: &mut Walk<'_>, path: &Word, name: &str, by: &str) {
     }
 }
 
-/// How the files end that a formatter looks for in a directory; none where it takes all.
+/// Returns the endings of the files that a formatter looks for in a directory; none if it takes all files.
 #[rustfmt::skip]
 fn endings(name: &str) -> &'static [&'static str] {
     match name {
@@ -238,7 +238,7 @@ fn endings(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// A file, or the files of its kind below a directory.
+/// Writes a file, or all files of the formatter's kinds below a directory.
 fn write_below(walk: &mut Walk<'_>, path: &Word, name: &str, by: &str) {
     let endings = endings(name);
     let last = path.shape().and_then(|shape| shape.rsplit('/').next()).unwrap_or_default();
@@ -252,8 +252,8 @@ fn write_below(walk: &mut Walk<'_>, path: &Word, name: &str, by: &str) {
     }
 }
 
-/// Options as they stand, for many of these have long ones with one dash, and
-/// paths.
+/// Splits words into paths and options. The options are not parsed, as many formatters have long
+/// options with one dash.
 fn split<'w>(words: &'w [Word], values: &[&str]) -> (Vec<&'w str>, Vec<&'w Word>) {
     let (mut flags, mut paths) = (Vec::new(), Vec::new());
     let mut only_paths = false;
@@ -261,7 +261,7 @@ fn split<'w>(words: &'w [Word], values: &[&str]) -> (Vec<&'w str>, Vec<&'w Word>
     while let Some(word) = words.next() {
         match word.shape() {
             Some("-") => {}
-            // `cargo fmt -- --check` hands the options on.
+            // `cargo fmt -- --check` passes the options on.
             Some("--") => {
                 only_paths =
                     !words.as_slice().iter().any(|word| word.text().is_some_and(|word| word.starts_with('-')))

@@ -1,4 +1,4 @@
-//! What `make` would write: the recipes of its targets, where the makefile can be read.
+//! Finds the files that `make` would write: reads the makefile and follows the recipes of the targets.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use crate::programs::args::Options;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// Rules that are followed one from another.
+/// Most rules that are followed from one another.
 const MOST_RULES: usize = 64;
 
 pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
@@ -40,7 +40,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
 fn make(walk: &mut Walk<'_>, args: &Args<'_>) {
     let named = args.value(&["-f", "--file", "--makefile"]).and_then(Word::text);
     let names = named.map_or(vec!["GNUmakefile", "makefile", "Makefile"], |name| vec![name]);
-    // What a recipe makes of its variables is not always what we make of them.
+    // make may expand the variables of a recipe in other ways than this does.
     walk.doubt();
     let text = match named {
         Some("-") => walk.input.text().map(str::to_owned),
@@ -68,7 +68,7 @@ fn make(walk: &mut Walk<'_>, args: &Args<'_>) {
         }
         let Some(rule) = file.rules.get(&target) else { continue };
         targets.extend(rule.needs.iter().map(|need| file.expand(need)));
-        // What is made is a file, unless its name is only a name.
+        // A target is a file unless it is phony or only a word.
         let is_file = target.contains(['.', '/']) && !target.starts_with('.') && !file.is_phony(&target);
         if is_file && (!rule.recipe.is_empty() || args.has(&["-t", "--touch"])) {
             walk.write(&Word::Text(target.clone()), Extent::File, "make");
@@ -138,7 +138,7 @@ impl Makefile {
         self.rules.get(".PHONY").is_some_and(|rule| rule.needs.iter().any(|need| need == target))
     }
 
-    /// `$(NAME)` and `${NAME}`, as far as they are set in the file.
+    /// Expands `$(NAME)` and `${NAME}`, if the variable is known.
     fn expand(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for _ in 0..4 {

@@ -1,9 +1,9 @@
-//! What known programs would write, by the arguments they are given: finds the file for
-//! each.
+//! Finds the files that known programs would write, by their arguments: calls the file of this
+//! folder that describes the program.
 //!
-//! Each file asks its programs one question: which of the operands are written?
-//! **A program that nobody described may write anything**, and so may one whose
-//! options the text does not tell.
+//! Each file answers one question about its programs: which of the operands are
+//! written? **A program that nobody described may write anything**, and so may one
+//! whose options are not known from the text.
 
 mod archives;
 pub(crate) mod args;
@@ -30,7 +30,7 @@ use crate::outside;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// A command of the shell: a function of the text, or a program.
+/// Walks a command: a function of the text, or a program.
 pub(crate) fn call(walk: &mut Walk<'_>, words: &[Word]) {
     if let Some((Word::Text(name), args)) = words.split_first() {
         walk.note_outside(outside::outside(name, args));
@@ -43,7 +43,8 @@ pub(crate) fn call(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// A program and its arguments. One runs another (`xargs xargs …`), but not for ever.
+/// Walks a program with its arguments. Programs that run programs
+/// (`xargs xargs …`) are followed up to a limit.
 pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
     if !walk.may_step() || walk.programs >= MOST_NESTED {
         return walk.doubt();
@@ -55,7 +56,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
     walk.programs -= 1;
 }
 
-/// So many programs may run one another.
+/// Most programs that may run one another.
 const MOST_NESTED: usize = 24;
 
 fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
@@ -78,7 +79,7 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
         walk.has_ended = true;
         return;
     }
-    // Whether anything comes after, only the state of things tells.
+    // Only the state of the machine decides whether anything after this runs.
     if name == "exit" && walk.unsure > 0 {
         walk.may_have_ended = true;
     }
@@ -107,7 +108,7 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
     if !is_known {
         unknown(walk, name, args);
     }
-    // What it becomes is the last to run.
+    // The program replaces the shell, so nothing after it runs.
     if name == "exec"
         && walk.conditions == 0
         && args.iter().any(|word| word.text().is_some_and(|word| !word.starts_with('-')))
@@ -116,8 +117,8 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
     }
 }
 
-/// A program that nobody knows may be an alias of the person's, and may write anything
-/// otherwise.
+/// Handles a program that nobody described: it may be an alias of the person's;
+/// otherwise it may write anything.
 fn unknown(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
     let alias = walk.here.shell_alias.and_then(|alias| aliases::words(&alias(name)?));
     match alias {
@@ -128,7 +129,7 @@ fn unknown(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
     }
 }
 
-/// Programs that many machines do not have; one that is not found writes nothing, unless the
+/// Whether a program is missing on many machines. If it is not found it writes nothing, unless the
 /// shell looks for it elsewhere.
 fn may_be_missing(name: &str) -> bool {
     const OTHERS: &[&str] = &[
@@ -150,7 +151,7 @@ fn may_be_missing(name: &str) -> bool {
     OTHERS.contains(&name) || formatters::is_one(name)
 }
 
-/// Options of known programs that make them run another one.
+/// Options of known programs that make them run another program.
 const RUNS: &[&str] = &[
     "--checkpoint-action",
     "--to-command",
@@ -174,7 +175,7 @@ const RUNS: &[&str] = &[
     "--unzip-command",
 ];
 
-/// Follows what an option makes a program run.
+/// Follows the commands that options make a program run.
 fn runs_more(walk: &mut Walk<'_>, args: &[Word]) {
     for (at, word) in args.iter().enumerate() {
         let Some(shape) = word.shape().filter(|shape| shape.starts_with("--")) else { continue };
@@ -195,7 +196,7 @@ pub use git::alias_in as git_alias;
 pub(crate) use inline::exit_code;
 pub(crate) use scripts::found;
 
-/// Whether an assignment makes a program do more than its arguments say.
+/// Whether an assignment makes programs do more than their arguments say.
 pub(crate) fn is_telling(assignment: &str) -> bool {
     const TELLING: &[&str] = &[
         "GIT_EDITOR=",
@@ -235,8 +236,8 @@ pub(crate) fn moves_git(assignment: &str) -> bool {
     assignment.starts_with("GIT_DIR=") || assignment.starts_with("GIT_WORK_TREE=")
 }
 
-/// The name by which a program is known. One from a directory of programs is
-/// the program; `./rm` is whatever somebody put there.
+/// Returns the name by which a program is known, also from a directory of programs. `None` for
+/// other paths: `./rm` may be any program.
 pub(crate) fn known_name(path: &str) -> Option<&str> {
     match path.rsplit_once('/') {
         None => Some(path),

@@ -1,17 +1,16 @@
-//! What compilers, converters and generators would write: the file or directory that an
-//! option or their last operand names. **What else they write is unknown.**
+//! Finds the files that compilers, converters and generators would write: the file or directory
+//! that an option or the last operand names. **Other files they write are unknown.**
 
 use crate::Extent;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// A program and the options whose value it writes.
+/// A program, with the options whose value it writes.
 struct Output {
     name: &'static str,
     files: &'static [&'static str],
     directories: &'static [&'static str],
-    /// Which operand it writes besides, counted from the end (1 is the last) where there are
-    /// at least two.
+    /// Whether it also writes its last operand, if it has at least two.
     last: bool,
 }
 
@@ -62,7 +61,7 @@ const OUTPUTS: &[Output] = &[
 ];
 
 pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
-    // This one only shows.
+    // jq only prints.
     if name == "jq" {
         return false;
     }
@@ -98,7 +97,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     true
 }
 
-/// Whether a word is one of these options, and the value that follows in it.
+/// Returns the value in a word that is one of these options; `Some(None)` if the value is the next word.
 fn value<'w>(options: &[&str], word: &'w str) -> Option<Option<&'w str>> {
     options.iter().find_map(|option| match word.strip_prefix(option)? {
         "" => Some(None),
@@ -109,7 +108,7 @@ fn value<'w>(options: &[&str], word: &'w str) -> Option<Option<&'w str>> {
     })
 }
 
-/// Programs with ways of their own.
+/// Handles programs whose options need code of their own.
 fn own(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     let operands: Vec<&Word> =
         words.iter().filter(|word| !word.shape().is_some_and(|shape| shape.starts_with('-'))).collect();

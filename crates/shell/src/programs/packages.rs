@@ -1,4 +1,4 @@
-//! What package managers would write: their manifests and lock files (`npm`, `cargo`).
+//! Finds the files that package managers would write: manifests and lock files (`npm`, `cargo`).
 
 use crate::Extent;
 use crate::Needs;
@@ -16,7 +16,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     true
 }
 
-/// A package manager, and the files that its verbs write.
+/// A package manager, with the files that its verbs write.
 struct Manager {
     name: &'static str,
     manifests: &'static [&'static str],
@@ -25,7 +25,7 @@ struct Manager {
     adds: &'static [&'static str],
     /// Verbs that write the lock file.
     locking: &'static [&'static str],
-    /// Verbs that add where a package is named, and else only lock.
+    /// Verbs that write the manifest only if a package is named, and the lock file always.
     either: &'static [&'static str],
 }
 
@@ -77,13 +77,13 @@ const MANAGERS: &[Manager] = &[
     manager("meson", &[], &[], &[], &[], &[]),
 ];
 
-/// Whether a package manager is asked to change its files; then they are written.
+/// Writes the files of a package manager if it is asked to change them; returns whether it was.
 pub(super) fn managed(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     let Some(manager) = MANAGERS.iter().find(|manager| manager.name == name) else { return false };
     let long =
         &["--prefix", "--dir", "--cwd", "--project", "--directory", "--group", "--working-dir", "--filter"];
     let args = Args::read(words, &Options::with("CGd", long));
-    // `ncu -u` has no verb.
+    // `ncu -u` has an option instead of a verb.
     let verb = args.operands.first().and_then(|word| word.text());
     let option = words.iter().filter_map(Word::text).find(|word| manager.adds.contains(word));
     let Some(verb) = verb.or(option) else { return false };
@@ -153,7 +153,7 @@ fn npm(walk: &mut Walk<'_>, words: &[Word]) {
             );
         }
         [Some("pkg"), Some("set" | "delete"), ..] => write(walk, "package.json"),
-        // Whether anything is to be fixed, it alone knows.
+        // Only npm knows whether there is anything to fix.
         [Some("pkg"), Some("fix"), ..] => {}
         [Some("version"), Some(version), ..] if !changes_version(walk, &args, version) => {}
         [Some("version"), Some(_), ..] if commits_version(walk, &args) => {
@@ -165,7 +165,7 @@ fn npm(walk: &mut Walk<'_>, words: &[Word]) {
             write(walk, "package-lock.json");
         }
         [Some("init"), ..] => write(walk, "package.json"),
-        // Whether it has them from before, it alone knows.
+        // Only npm knows whether it has the packages in its cache.
         [Some("install" | "i" | "add"), Some(first), ..]
             if is_offline(walk, &args) && !first.contains('/') => {}
         [
@@ -190,26 +190,26 @@ fn npm(walk: &mut Walk<'_>, words: &[Word]) {
     walk.doubt();
 }
 
-/// Whether npm is told not to ask its registry.
+/// Whether npm is told not to use the network.
 pub(super) fn is_offline(walk: &Walk<'_>, args: &Args<'_>) -> bool {
     let value = walk.names().value("npm_config_offline");
     args.has(&["--offline"]) || value.is_some_and(|value| value.text() == Some("true"))
 }
 
-/// Whether `npm version` is given another version than there is.
+/// Whether `npm version` is given another version than the current one.
 fn changes_version(walk: &Walk<'_>, args: &Args<'_>, version: &str) -> bool {
     let is_same = |manifest: String| manifest.contains(&format!("\"version\": \"{version}\""));
     args.has(&["--allow-same-version"]) || !walk.file("package.json").is_some_and(is_same)
 }
 
-/// Whether `npm version` makes a commit: it does so only where nothing is changed. What the
-/// text did before may have seen to that.
+/// Whether `npm version` makes a commit, which it does only in a worktree without changes: false if
+/// the text may have changed files before.
 fn commits_version(walk: &Walk<'_>, args: &Args<'_>) -> bool {
     let is_told = args.has(&["--no-git-tag-version", "--git-tag-version", "--force", "-f", "--prefix", "-C"]);
     !is_told && !walk.may_have_changed()
 }
 
-/// What a script of `package.json` does.
+/// Follows a script of `package.json`.
 fn run_script(walk: &mut Walk<'_>, name: &str, words: &[&Word]) {
     let Some(script) = walk.file("package.json").and_then(|text| script_named(&text, name)) else { return };
     let words: Option<Vec<&str>> = words.iter().map(|word| word.text()).collect();
@@ -220,7 +220,7 @@ fn run_script(walk: &mut Walk<'_>, name: &str, words: &[&Word]) {
     }
 }
 
-/// The text of a script, where the file is written as everybody writes it.
+/// Finds the text of a script in a manifest with the usual layout.
 fn script_named(manifest: &str, name: &str) -> Option<String> {
     let scripts = &manifest[manifest.find("\"scripts\"")?..];
     let scripts = &scripts[..scripts.find('}')?];
@@ -266,7 +266,7 @@ fn cargo(walk: &mut Walk<'_>, words: &[Word]) -> bool {
         walk.doubt();
         return true;
     }
-    // They change sources, and nobody can tell which.
+    // These change sources, and the text does not tell which.
     if let Some("fix" | "clippy" | "vendor" | "release" | "set-version") = verb {
         walk.doubt();
         return true;

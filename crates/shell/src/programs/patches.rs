@@ -1,4 +1,4 @@
-//! What a patch would write: the files that it names (`patch`, `git apply`).
+//! Finds the files that a patch would write, by the names in it (`patch`, `git apply`).
 
 use crate::Extent;
 use crate::globs;
@@ -6,13 +6,14 @@ use crate::input::Input;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// The files that a patch names, without so many leading parts; without a number, as
-/// `patch` takes them: by their last part.
+/// Writes the files that a patch names, without the first `strip` parts of their paths; without
+/// `strip`, by the last part alone, as `patch` does.
 pub(super) fn write(walk: &mut Walk<'_>, text: &str, strip: Option<usize>, by: &str) {
     write_some(walk, text, strip, by, &[], &[]);
 }
 
-/// The same of those that fit one of these patterns, if there are any, and none of those.
+/// Writes the files like `write`, but only those that match one of `with`, if
+/// there are any, and none of `without`.
 pub(super) fn write_some(
     walk: &mut Walk<'_>,
     text: &str,
@@ -83,7 +84,7 @@ fn files(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the input is what git prints; then its files are written.
+/// Writes the files of a patch if the input is the output of git; returns whether it is.
 pub(super) fn from_git(walk: &mut Walk<'_>, by: &str) -> bool {
     let Input::Patch { range, paths } = walk.input.clone() else { return false };
     if paths.is_empty() {

@@ -1,11 +1,11 @@
-//! Which files programs show that only read: `cat`, `sed -n`, `grep`.
+//! Records the files that reading programs show: `cat`, `sed -n`, `grep`.
 
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// Notes which files a program shows.
+/// Records the files that a program shows.
 pub(super) fn note(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     const LINES: Options = Options::with("nc", &["--lines", "--bytes"]);
     const GREP: Options = Options::with(
@@ -24,7 +24,7 @@ pub(super) fn note(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
         _ => return,
     };
     let args = Args::read(words, &options);
-    // The first word is what to do, unless an option says it.
+    // The first operand is the script or pattern, unless an option gives it.
     let takes_script = !has_script.is_empty() && !args.has(has_script);
     let files = args.operands.iter().skip(usize::from(takes_script));
     files.filter_map(|word| word.text()).for_each(|path| walk.reads(path));

@@ -1,5 +1,4 @@
-//! What text that is run as a script would write: `bash -c`, `eval`, `trap`, `find
-//! -exec`.
+//! Walks text that is run as a script: `bash -c`, `eval`, `source`, `trap`, `find -exec`.
 
 use crate::Extent;
 use crate::place::Place;
@@ -36,7 +35,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
 fn shell(walk: &mut Walk<'_>, words: &[Word]) {
     let (args, rest) = Args::leading(words, &Options::with("oO", &["--rcfile", "--init-file"]));
     walk.ends_on_error |= args.has(&["-e"]);
-    // It reads, and runs nothing.
+    // With these options the shell runs nothing.
     if args.has(&["-n", "--version", "--help"]) {
         return;
     }
@@ -59,7 +58,7 @@ fn shell(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// A program of the repository's: read where it is a script for a shell.
+/// Walks a program that is a file of the repository, if it is a shell script.
 pub(super) fn file(walk: &mut Walk<'_>, path: &str, args: &[Word]) {
     let script = walk.file(path).filter(|text| {
         let first = text.lines().next().unwrap_or_default();
@@ -71,7 +70,7 @@ pub(super) fn file(walk: &mut Walk<'_>, path: &str, args: &[Word]) {
     }
 }
 
-/// A script that is in a file.
+/// Walks a script from a file; what it does under conditions is not sure.
 fn of_file(walk: &mut Walk<'_>, script: &str, arguments: Vec<Word>, name: Option<Word>) {
     let (is_file, conditions) = (walk.is_file, walk.conditions);
     (walk.is_file, walk.conditions) = (true, 0);
@@ -80,7 +79,7 @@ fn of_file(walk: &mut Walk<'_>, script: &str, arguments: Vec<Word>, name: Option
     walk.doubt();
 }
 
-/// A script in a shell of its own.
+/// Walks a script in a shell of its own.
 fn nested(walk: &mut Walk<'_>, script: &str, arguments: Vec<Word>, name: Option<Word>) {
     walk.aside(|walk| {
         walk.variables.enter(arguments);
@@ -102,7 +101,7 @@ fn eval(walk: &mut Walk<'_>, words: &[Word]) {
 fn trap(walk: &mut Walk<'_>, words: &[Word]) {
     let (_, rest) = Args::leading(words, &Options::NONE);
     match rest {
-        // A signal may never come.
+        // The signal may never come.
         [Word::Text(script), signals @ ..]
             if script != "-"
                 && !signals.iter().any(|signal| matches!(signal.text(), Some("EXIT" | "0" | "DEBUG"))) =>
@@ -120,10 +119,10 @@ fn trap(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// What `find` does with what it finds.
+/// Follows the actions of `find` on the files it finds.
 fn find(walk: &mut Walk<'_>, words: &[Word]) {
     let Search { roots, rest } = Search::read(words);
-    // What it finds behind links is somewhere else.
+    // Files found behind links are in other places.
     if words.first().and_then(Word::text) == Some("-L")
         || rest.iter().any(|word| word.text() == Some("-follow"))
     {
@@ -145,7 +144,7 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
                     walk.write(file, Extent::File, "find");
                 }
             }
-            // It asks first.
+            // These ask the person first.
             Some("-ok" | "-okdir") => walk.doubt(),
             Some(action @ ("-exec" | "-execdir")) => {
                 let end = after.iter().position(|word| matches!(word.text(), Some(";" | "+")));
@@ -154,19 +153,19 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
                 walk.unsure += tests;
                 execute(walk, command, found.as_deref(), is_elsewhere);
                 walk.unsure -= tests;
-                // What follows is done only where it succeeds.
+                // Actions after it are done only if it succeeds.
                 tests += usize::from(end.is_some_and(|end| after[end].text() == Some(";")));
                 rest = end.map_or(&[], |end| &after[end + 1..]);
             }
             Some(_) => {}
-            // A variable may hold an action.
+            // An unknown word may be an action.
             None if *word == Word::Unknown => walk.doubt(),
             None => {}
         }
     }
 }
 
-/// Runs a command on what was found; from the directory of each, or from here.
+/// Runs a command on each file that was found: in the file's own directory with `is_elsewhere`, or here.
 fn execute(walk: &mut Walk<'_>, command: &[Word], found: Option<&[Word]>, is_elsewhere: bool) {
     let Some(found) = found else {
         return walk.aside(|walk| {
@@ -187,7 +186,7 @@ fn execute(walk: &mut Walk<'_>, command: &[Word], found: Option<&[Word]>, is_els
     }
 }
 
-/// Where `find` looks, and for what.
+/// The directories that `find` searches, and its tests and actions.
 struct Search<'w> {
     roots: Vec<&'w Word>,
     rest: &'w [Word],
@@ -203,18 +202,18 @@ impl<'w> Search<'w> {
     }
 }
 
-/// The files that `find` prints, if it does no more.
+/// Returns the files that `find` prints, if it does nothing else.
 pub(crate) fn found(words: &[Word]) -> Option<Vec<Word>> {
     let Search { roots, rest } = Search::read(words);
     let acts = |word: &Word| word.text().is_some_and(|text| text.starts_with("-exec") || text == "-delete");
     if rest.iter().any(acts) { None } else { files(&roots, rest) }
 }
 
-/// So many levels of `find -maxdepth` get a pattern each.
+/// Most levels of `find -maxdepth` that get a pattern each.
 const MOST_LEVELS: usize = 6;
 
-/// Patterns for all that fits the tests, where the tests are few and plain; `None`
-/// where they are not, or where they leave out what somebody may have reserved.
+/// Returns patterns for all files that pass the tests, if the tests are few and plain; `None` if
+/// they are not, or if they exclude files that somebody may have reserved.
 fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
     let mut names: Vec<String> = Vec::new();
     let (mut least, mut deepest, mut is_negated) = (1, None, false);
@@ -249,7 +248,7 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
             }
             "-type" => 2,
             "!" | "-not" => {
-                // What is left out may be what is reserved; but nobody reserves these.
+                // The excluded files may be the reserved ones; but nobody reserves these.
                 if !after.get(1).is_some_and(is_made_by_tools)
                     && after.first().and_then(Word::text) != Some("-type")
                 {
@@ -277,7 +276,7 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
     patterns_below(roots, &names, least, deepest)
 }
 
-/// Patterns for these names, so many levels below where `find` begins.
+/// Returns patterns for these names from `least` to `deepest` levels below the directories of `find`.
 fn patterns_below(
     roots: &[&Word],
     names: &[String],
@@ -309,13 +308,13 @@ fn patterns_below(
     Some(files)
 }
 
-/// What tools make, and nobody reserves.
+/// Whether a word names files that tools make and nobody reserves.
 fn is_made_by_tools(word: &Word) -> bool {
     let names = [".git", "node_modules", "target", "dist", "vendor", ".venv", "__pycache__"];
     word.shape().is_some_and(|shape| names.iter().any(|name| shape.contains(name)))
 }
 
-/// A pattern that matches whatever the case.
+/// Makes a pattern that matches in upper and lower case.
 fn in_any_case(pattern: &str) -> String {
     let any = |c: char| match (c.to_ascii_lowercase(), c.to_ascii_uppercase()) {
         (lower, upper) if lower != upper => format!("[{lower}{upper}]"),
@@ -324,7 +323,7 @@ fn in_any_case(pattern: &str) -> String {
     pattern.chars().map(any).collect()
 }
 
-/// The command with what comes from elsewhere where `mark` stands.
+/// Replaces `mark` in a command with a text that is not known.
 pub(super) fn with_unknown(command: &[Word], mark: &str) -> Vec<Word> {
     let any = |word: &Word| match word.shape().and_then(|shape| shape.split_once(mark)) {
         Some((before, after)) if before.contains('/') => Word::Text(format!("{before}{ANY}{after}")),
@@ -334,13 +333,13 @@ pub(super) fn with_unknown(command: &[Word], mark: &str) -> Vec<Word> {
     command.iter().map(any).collect()
 }
 
-/// The same with a word that is known.
+/// Replaces `mark` in a command with a known word.
 pub(super) fn with_word(command: &[Word], mark: &str, file: &Word) -> Vec<Word> {
     let fill = |word: &Word| match (word, file) {
         (Word::Text(text), _) if text == mark => file.clone(),
         (Word::Text(text), Word::Text(file)) if text.contains(mark) => Word::Text(text.replace(mark, file)),
         (Word::Text(text), Word::Glob(file)) if text.contains(mark) => {
-            // A name that is made of those that are there.
+            // A new name, made from the names of existing files.
             let directory = file.find(['*', '?', '[']).and_then(|at| file[..at].rfind('/'));
             match directory.map(|end| &file[..end]) {
                 Some(directory) => Word::Text(text.replace(mark, &format!("{directory}/{ANY}"))),

@@ -1,16 +1,16 @@
-//! What a script of `sed` does besides changing text: `w file`, `e command`, and the same
-//! as flags of `s`.
+//! Lists the commands of a `sed` script that do more than change text: `w file`, `e command`, and
+//! the flags `w` and `e` of `s`.
 
-/// Something that a script does to the world.
+/// An effect of a script beyond changing text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step<'s> {
     Writes(&'s str),
     Runs(&'s str),
-    /// Runs the text itself.
+    /// Runs the edited text itself as a command.
     RunsText,
 }
 
-/// What a script does besides changing text, in its order.
+/// Lists the effects of a script beyond changing text, in order.
 pub(super) fn steps(script: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
     let mut rest = script;
@@ -29,7 +29,7 @@ pub(super) fn steps(script: &str) -> Vec<Step<'_>> {
                 steps.push(if is_alone { Step::RunsText } else { Step::Runs(argument) });
                 &line[end..]
             }
-            // Their text goes on to the end of the line, and beyond a backslash.
+            // The text of these commands goes on to the end of the line, and beyond a backslash.
             'a' | 'i' | 'c' => after_text(line),
             'r' | 'R' | 'b' | 't' | 'T' | ':' => {
                 let end = line.find(['\n', ';']).unwrap_or(line.len());
@@ -56,7 +56,7 @@ pub(super) fn steps(script: &str) -> Vec<Step<'_>> {
     steps
 }
 
-/// The next command: what comes after addresses, `;`, braces and space.
+/// Skips addresses, `;`, braces and space; returns the rest from the next command on.
 fn after_address(script: &str) -> Option<&str> {
     let mut rest = script;
     loop {
@@ -85,7 +85,7 @@ fn after_text(line: &str) -> &str {
     ""
 }
 
-/// The flags after `s/…/…/`, and what comes after them.
+/// Returns the flags after `s/…/…/`, and the text after them.
 fn substitution(line: &str) -> Option<(&str, &str)> {
     let delimiter = line.chars().next()?;
     let (_, replacement) = delimited(&line[delimiter.len_utf8()..], delimiter)?;
@@ -95,7 +95,7 @@ fn substitution(line: &str) -> Option<(&str, &str)> {
     Some(flags.split_at(end))
 }
 
-/// What comes before the next delimiter that is not escaped, and what comes after it.
+/// Splits a text at the next delimiter that is neither escaped nor inside `[…]`.
 fn delimited(text: &str, delimiter: char) -> Option<(&str, &str)> {
     let mut is_escaped = false;
     let mut is_set = false;

@@ -1,5 +1,4 @@
-//! What programs that run another one would write: `sudo`, `env`, `timeout`, `xargs`,
-//! `npx`.
+//! Follows the commands that wrapper programs run: `sudo`, `env`, `timeout`, `xargs`, `npx`.
 
 use crate::Extent;
 use crate::programs;
@@ -93,7 +92,7 @@ fn env(walk: &mut Walk<'_>, words: &[Word]) {
     walk.variables = before;
 }
 
-/// `parallel command ::: words`, or words that come in.
+/// Handles `parallel command ::: words`, or with the words from its input.
 fn parallel(walk: &mut Walk<'_>, words: &[Word]) {
     let long =
         &["--jobs", "--arg-file", "--colsep", "--delay", "--joblog", "--results", "--tmpdir", "--max-args"];
@@ -116,7 +115,7 @@ fn parallel(walk: &mut Walk<'_>, words: &[Word]) {
         let has_mark = command.iter().any(|word| word.shape().is_some_and(|shape| shape.contains("{}")));
         let mut line = scripts::with_word(command, "{}", value);
         line.extend((!has_mark).then(|| value.clone()));
-        // One word is a line of its own.
+        // A command that is a single word is a whole shell command.
         match line.as_slice() {
             [Word::Text(script)] if script.contains(' ') => walk.aside(|walk| walk.script(script)),
             [Word::Text(script), value] if script.contains(' ') => {
@@ -129,7 +128,7 @@ fn parallel(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// `fd pattern directory -x command`.
+/// Handles `fd pattern directory -x command`.
 fn fd(walk: &mut Walk<'_>, words: &[Word]) {
     let is_run = |word: &Word| matches!(word.text(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
     let Some(at) = words.iter().position(is_run) else {
@@ -147,7 +146,7 @@ fn fd(walk: &mut Walk<'_>, words: &[Word]) {
         Some(ending) => format!("*.{ending}"),
         None => "*".to_owned(),
     };
-    // Which of them its pattern takes is not told.
+    // The text does not tell which files the pattern matches.
     let is_all = args.operands.first().is_none_or(|word| matches!(word.text(), Some("" | ".")));
     walk.doubt();
     for root in roots {
@@ -159,7 +158,7 @@ fn fd(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// What follows `NAME=value`.
+/// Returns the words after assignments `NAME=value`.
 fn without_assignments<'w>(walk: &mut Walk<'_>, words: &'w [Word]) -> &'w [Word] {
     let is_assignment = |word: &&Word| word.shape().is_some_and(|shape| shape.contains('='));
     let count = words.iter().take_while(is_assignment).count();
@@ -200,8 +199,8 @@ fn command(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// What is read from the input is one more argument that the text does not
-/// tell: a program that only reads it stays harmless.
+/// Handles `xargs`: if its input is not known, it adds one unknown argument, so a program that only
+/// reads stays harmless.
 fn xargs(walk: &mut Walk<'_>, words: &[Word]) {
     const LONG: &[&str] =
         &["--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file", "--max-chars"];
@@ -234,7 +233,7 @@ fn xargs(walk: &mut Walk<'_>, words: &[Word]) {
     inner.iter().for_each(|command| walk.aside(|walk| programs::run(walk, command)));
 }
 
-/// Runs a program out of a package: one that is known is a formatter.
+/// Runs a program out of a package: only formatters are known.
 fn runner(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let verbs: &[&str] = match name {
         "pnpm" => &["exec", "dlx"],
@@ -254,7 +253,7 @@ fn runner(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let program = rest.first().and_then(Word::text);
     // `prettier@3` is a version of prettier.
     let program = program.map(|name| name.split_once('@').map_or(name, |(name, _)| name));
-    // What it would have to fetch, and may not, does nothing.
+    // Offline, npx cannot fetch a package that is missing, so it does nothing.
     if let (true, Some(program)) = (name == "npx" && packages::is_offline(walk, &args), program)
         && !is_local(walk, program)
     {
@@ -267,7 +266,7 @@ fn runner(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     }
 }
 
-/// Whether a package of the project, or of one above, has that program.
+/// Whether the project, or a directory above it, has that program in `node_modules`.
 fn is_local(walk: &Walk<'_>, program: &str) -> bool {
     let is_here = |above: usize| {
         let path = walk.place.path(&format!("{}node_modules/.bin/{program}", "../".repeat(above)));
@@ -289,7 +288,7 @@ fn python(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// Modules of Python that write what they are given.
+/// Handles modules of Python that write files they are given.
 fn module_run(walk: &mut Walk<'_>, module: &str, words: &[Word]) -> bool {
     let args = Args::read(words, &Options::with("ec", &["--indent"]));
     match (module, args.operands.as_slice()) {

@@ -1,5 +1,5 @@
-//! What `git` commands would write that bring files of other commits, or of a patch,
-//! into the worktree.
+//! Finds the files that `git` commands would write which bring in other commits or patches:
+//! `merge`, `rebase`, `pull`, `apply`.
 
 use crate::programs::args::Args;
 use crate::programs::args::Options;
@@ -7,13 +7,13 @@ use crate::programs::patches;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// The files of another commit take the place of those of this one.
+/// Checks out another commit: the files that differ from the current one are written.
 pub(super) fn go_to(walk: &mut Walk<'_>, to: &Word, by: &str) {
     let to = &match to.text().and_then(|name| walk.refs.get(name)) {
         Some(commit) => Word::Text(commit.clone()),
         None => to.clone(),
     };
-    // An earlier command of this text may have gone somewhere else.
+    // An earlier command of the text may have checked out another commit.
     let from = walk.head.clone().unwrap_or("HEAD".into());
     match to.text() {
         Some("-") if walk.head.is_some() => {
@@ -30,7 +30,7 @@ pub(super) fn go_to(walk: &mut Walk<'_>, to: &Word, by: &str) {
     }
 }
 
-/// Commands that bring commits in: what they change is written.
+/// Handles commands that bring in commits: the files that the commits change are written.
 pub(super) fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     let is_stashing = words.iter().any(|word| matches!(word.text(), Some("--autostash")));
     let by = format!("git {verb}{}", if is_stashing { " --autostash" } else { "" });
@@ -43,7 +43,7 @@ pub(super) fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     if args.has(&["--abort", "--quit", "--skip", "--continue", "--edit-todo", "--stdin"]) {
         return walk.doubt();
     }
-    // It keeps all of ours.
+    // This strategy keeps all files as they are.
     if verb == "merge" && args.value(&["-s", "--strategy"]).and_then(Word::text) == Some("ours") {
         return;
     }
@@ -67,13 +67,13 @@ pub(super) fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
         }
         _ => commits.iter().for_each(|commit| walk.write_commits(&[&format!("{commit}^"), commit], &by)),
     }
-    // A hook or a strategy may do more.
+    // The given commands, or the person, may do more.
     if args.has(&["-x", "--exec", "-i", "--interactive"]) {
         walk.doubt();
     }
 }
 
-/// Notes where a new branch is.
+/// Records the commit of a new branch.
 pub(super) fn branch(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("u", &["--set-upstream-to", "--format", "--sort"]));
     if let [Word::Text(name), Word::Text(at)] = args.operands.as_slice()
@@ -83,7 +83,7 @@ pub(super) fn branch(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// Notes what is fetched into a branch: as it was fetched before.
+/// Records a branch that is fetched, with its commit when it was last fetched.
 pub(super) fn fetch(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("jo", &["--depth", "--upload-pack"]));
     if let [Word::Text(remote), Word::Text(range)] = args.operands.as_slice()
@@ -125,7 +125,7 @@ pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
                     args.values(names).filter_map(|word| word.shape().map(str::to_owned)).collect()
                 };
                 let (with, without) = (only(&["--include"]), only(&["--exclude"]));
-                // A patch names its files from the top.
+                // The paths in a patch are relative to the top of the worktree.
                 let top = Word::Text(top(walk).to_owned());
                 walk.within(&top, |walk| {
                     let here = Word::Text(".".into());
@@ -143,8 +143,8 @@ pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     }
 }
 
-/// The top of the worktree at this place. Of another repository only what it is called
-/// by is known.
+/// Returns the top of the current worktree. In another repository it is not known,
+/// so the current directory is taken.
 fn top<'a>(walk: &Walk<'a>) -> &'a str {
     let is_in = |directory: &str, top: &str| {
         directory.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -156,7 +156,7 @@ fn top<'a>(walk: &Walk<'a>) -> &'a str {
     walk.here.worktree.filter(|_| !is_elsewhere).unwrap_or(".")
 }
 
-/// What is fetched is not here yet; what was fetched before is.
+/// Handles `pull`: what it will fetch is not known, but the commits fetched before are.
 pub(super) fn pull(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options { values: "sXj", suffixes: "", long: &["--strategy", "--depth"] });
     if args.has(&["--dry-run"]) {

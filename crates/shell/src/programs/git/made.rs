@@ -1,4 +1,4 @@
-//! What `git` commands would write that make files where they are told to: patches,
+//! Finds the files that `git` commands would make where they are told to: patches,
 //! bundles, clones, worktrees.
 
 use super::pathspec::pathspec;
@@ -11,7 +11,7 @@ use crate::programs::args::Options;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// Whether the command is one of these; then what it writes is told.
+/// Records the writes of the command, if it is one of these; returns whether it is.
 pub(super) fn run(walk: &mut Walk<'_>, verb: &str, words: &[Word]) -> bool {
     match verb {
         "checkout-index" => checkout_index(walk, words),
@@ -24,7 +24,7 @@ pub(super) fn run(walk: &mut Walk<'_>, verb: &str, words: &[Word]) -> bool {
             walk.doubt();
         }
         "sparse-checkout" => {
-            // What is not named goes away.
+            // Files outside the named directories are removed.
             if let Some("set" | "init" | "reapply") = words.first().and_then(Word::text) {
                 walk.write_here(Extent::Worktree, "git sparse-checkout");
             }

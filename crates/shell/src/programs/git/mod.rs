@@ -1,5 +1,5 @@
-//! What `git` would write: the paths its commands change, and those that put
-//! uncommitted work at stake.
+//! Finds the files that `git` would write: the paths that its commands change, and uncommitted work
+//! that they put at stake.
 
 mod commits;
 mod made;
@@ -19,7 +19,7 @@ use crate::programs::copies;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// Commands that leave the files of the worktree alone.
+/// Commands that do not change files of the worktree.
 #[rustfmt::skip]
 const READS: &[&str] = &[
     "annotate", "blame", "branch", "cat-file", "check-attr", "check-ignore", "cherry", "config", "count-objects",
@@ -58,7 +58,7 @@ fn git(walk: &mut Walk<'_>, words: &[Word]) {
         let force = ["clean.requireForce=false", "clean.requireforce=false"];
         let cleans = args.values(&["-c"]).any(|set| set.text().is_some_and(|set| force.contains(&set)));
         walk.cleans_unforced |= cleans;
-        // An editor is a command.
+        // The setting of an editor is a command.
         let editors = args.values(&["-c"]).filter_map(|set| set.text()?.split_once(".editor="));
         editors.for_each(|(_, script)| walk.aside(|walk| walk.script(script)));
         for set in args.values(&["-c"]).filter_map(|set| set.text()?.split_once('=')) {
@@ -82,7 +82,7 @@ fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
     let Some((verb, words)) = words.split_first() else { return };
     let known = walk.count_writes();
     act(walk, verb, words);
-    // Whether files are written is asked of git, which may not answer in time.
+    // The caller asks git whether these write files, and git may not answer in time.
     let asks = ["checkout", "clean", "mv", "reset", "restore", "rm", "stash", "switch"];
     if walk.count_writes() > known && verb.text().is_some_and(|verb| asks.contains(&verb)) {
         walk.doubt();
@@ -114,7 +114,7 @@ fn act(walk: &mut Walk<'_>, verb: &Word, words: &[Word]) {
     }
 }
 
-/// Settings that make git run nothing else.
+/// Whether a setting surely makes git run no other program.
 fn is_harmless_setting(set: &str) -> bool {
     const HARMLESS: &[&str] = &[
         "user.",
@@ -165,8 +165,7 @@ fn set_alias(walk: &mut Walk<'_>, name: &str, value: &str) {
     }
 }
 
-/// A command that git does not know itself may be an alias; of the text, or of its
-/// configuration.
+/// Follows an alias: git does not know the command, but the text or git's configuration may define it.
 fn alias(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     walk.doubt();
     let set = walk.aliases.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
@@ -188,13 +187,13 @@ fn read_only(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     let args = Args::read(words, &Options::with("", &["--output"]));
     let by = format!("git {verb}");
     args.values(&["--output"]).for_each(|file| walk.write(file, Extent::File, &by));
-    // The configuration of another file than the repository's own.
+    // The file may not be the configuration of the repository.
     if verb == "config" && args.has(&["-f", "--file"]) {
         walk.doubt();
     }
 }
 
-/// What an alias stands for in a file of git's configuration.
+/// Finds the command of an alias in the text of a git configuration file.
 pub fn alias_in(config: &str, name: &str) -> Option<String> {
     let mut is_alias = false;
     for line in config.lines().map(str::trim) {

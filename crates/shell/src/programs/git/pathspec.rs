@@ -1,11 +1,10 @@
-//! Paths as `git` takes them, and what tells them from branches.
+//! Reads the paths of `git` commands (pathspecs), and tells paths from branches.
 
 use crate::Extent;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// A path as git takes it. It has patterns and magic of its own, which reach
-/// further than the shell's.
+/// Writes a path as git reads it: with patterns and magic of its own, which match more than the shell's.
 pub(super) fn pathspec(walk: &mut Walk<'_>, path: &Word, by: &str) {
     match path.text() {
         Some(":/" | ":") => walk.write_here(Extent::Changes, by),
@@ -17,7 +16,7 @@ pub(super) fn pathspec(walk: &mut Walk<'_>, path: &Word, by: &str) {
             match text.contains(['*', '?', '[']) {
                 _ if text.starts_with(':') => walk.doubt(),
                 false => walk.write(path, Extent::Tree, by),
-                // A star of git's reaches across directories.
+                // In git's patterns, `*` also matches `/`.
                 true => {
                     let (directory, name) = text.rsplit_once('/').unwrap_or(("", text));
                     let directory =
@@ -30,7 +29,7 @@ pub(super) fn pathspec(walk: &mut Walk<'_>, path: &Word, by: &str) {
     }
 }
 
-/// Files that come from a revision, or from what is staged: written where they differ.
+/// Writes files that come from a revision, or from the index: only those that differ are written.
 pub(super) fn bring(walk: &mut Walk<'_>, path: &Word, revision: Option<&str>, by: &str) {
     let known = walk.count_writes();
     pathspec(walk, path, by);
@@ -40,12 +39,12 @@ pub(super) fn bring(walk: &mut Walk<'_>, path: &Word, revision: Option<&str>, by
             let revision = walk.refs.get(revision).cloned().unwrap_or_else(|| revision.to_owned());
             walk.set_range(known, &revision);
         }
-        // What is staged may be another by then.
+        // The index may have changed by then.
         _ => walk.doubt(),
     }
 }
 
-/// The paths that a file lists, or what comes in.
+/// Returns the paths that a file or the standard input lists.
 pub(super) fn listed(walk: &mut Walk<'_>, file: &Word) -> Vec<Word> {
     let lines = match file.text() {
         Some("-") => walk.input.lines(),
@@ -60,14 +59,14 @@ pub(super) fn listed(walk: &mut Walk<'_>, file: &Word) -> Vec<Word> {
     })
 }
 
-/// How files end, and branches do not.
+/// Endings that files have and branches do not.
 const ENDINGS: &[&str] = &[
     "c", "cc", "cfg", "cjs", "cpp", "cs", "css", "go", "h", "hpp", "html", "ini", "java", "js", "json",
     "jsx", "kt", "lock", "md", "mjs", "php", "proto", "py", "rb", "rs", "scss", "sh", "sql", "svelte",
     "swift", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
 ];
 
-/// What cannot be the name of a branch, or hardly.
+/// Whether a word is a path, because it can hardly be the name of a branch.
 pub(super) fn is_path(word: &Word) -> bool {
     match word {
         Word::Text(text) => {
@@ -81,7 +80,7 @@ pub(super) fn is_path(word: &Word) -> bool {
     }
 }
 
-/// What is hardly the name of a file.
+/// Whether a text is a revision, because it can hardly be the name of a file.
 pub(super) fn is_revision(text: &str) -> bool {
     matches!(text, "HEAD" | "@" | "main" | "master" | "ORIG_HEAD" | "MERGE_HEAD" | "FETCH_HEAD")
         || text.contains(['~', '^'])

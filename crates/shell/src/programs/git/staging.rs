@@ -1,5 +1,4 @@
-//! What `git` commands would write that put work into a commit, or take files out:
-//! `add`, `commit`, `rm`.
+//! Finds the files at stake when `git add`, `commit` and `rm` put work into a commit, or take files out.
 
 use super::pathspec::pathspec;
 use crate::Extent;
@@ -55,7 +54,7 @@ pub(super) fn commit(walk: &mut Walk<'_>, words: &[Word]) {
         walk.write_here(Extent::Changes, "git commit");
     }
     args.operands.iter().for_each(|path| pathspec(walk, path, "git commit"));
-    // Hooks of the repository may do more.
+    // Hooks of the repository may write more.
     walk.doubt();
 }
 

@@ -1,4 +1,4 @@
-//! What `git` commands would write that put files of the worktree back: `checkout`,
+//! Finds the files that `git` commands would write which restore files of the worktree: `checkout`,
 //! `switch`, `restore`, `stash`, `reset`, `clean`.
 
 use super::commits::go_to;
@@ -13,7 +13,7 @@ use crate::programs::args::Options;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// The long options of `git reset` and of `git checkout`: with another one they do nothing.
+/// The long options of `git reset`, and below of `git checkout`: with any other, git does nothing.
 #[rustfmt::skip]
 const RESET: &[&str] = &[
     "--hard", "--soft", "--mixed", "--merge", "--keep", "--quiet", "--no-quiet", "--refresh", "--no-refresh",
@@ -44,7 +44,7 @@ pub(super) fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
         let revision = args.operands.first().map(|word| word.text().unwrap_or_default());
         return listed(walk, file).iter().for_each(|path| bring(walk, path, revision, BY));
     }
-    // A new branch runs hooks all the same.
+    // Hooks run for a new branch, too.
     if args.has(&["-b", "-B"]) {
         walk.doubt();
     }
@@ -59,7 +59,7 @@ pub(super) fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
             }
             go_to(walk, to, BY);
         }
-        // The start of a new branch.
+        // A new branch that starts at another commit.
         _ if args.has(&["--orphan"]) => walk.write_here(Extent::Worktree, BY),
         [.., start] if args.has(&["-b", "-B"]) => go_to(walk, start, BY),
         [first, paths @ ..] => {
@@ -69,7 +69,7 @@ pub(super) fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
                     bring(walk, first, None, BY);
                     None
                 }
-                // A branch, or a file.
+                // The first operand is a branch or a file.
                 text => {
                     walk.doubt();
                     Some(text.unwrap_or_default())
@@ -132,7 +132,7 @@ pub(super) fn stash(walk: &mut Walk<'_>, words: &[Word]) {
             walk.has_stashed = true;
             args.operands.iter().for_each(|path| pathspec(walk, path, "git stash"));
         }
-        // What it has put aside itself comes back.
+        // The changes that the text itself has stashed come back.
         "pop" | "apply" if walk.has_stashed && args.operands.is_empty() => walk.doubt(),
         "pop" | "apply" | "branch" => {
             let stash = args
@@ -163,13 +163,13 @@ pub(super) fn reset(walk: &mut Walk<'_>, words: &[Word]) {
     if !args.has(&["--hard", "--merge", "--keep"]) {
         return;
     }
-    // It keeps what is not staged.
+    // These options keep changes that are not staged.
     if args.has(&["--merge", "--keep"]) {
         walk.doubt();
     } else {
         walk.write_here(Extent::Changes, "git reset");
     }
-    // Another commit brings other files.
+    // A reset to another commit also writes the files that differ.
     match args.operands.first().map(|commit| commit.text()) {
         None | Some(Some("HEAD" | "@")) => {}
         Some(Some(commit)) if args.has(&["--keep"]) => {
@@ -188,11 +188,11 @@ pub(super) fn clean(walk: &mut Walk<'_>, words: &[Word]) {
     if args.has(&["-n", "--dry-run"]) {
         return;
     }
-    // Git refuses to clean unless it is told to, here or in its configuration.
+    // Git refuses to clean without force, unless its configuration allows it.
     if !args.has(&["-f", "--force"]) && !walk.cleans_unforced {
         return walk.doubt();
     }
-    // What it leaves out may be all that is reserved.
+    // The excluded files may be just those that are reserved.
     if args.has(&["-e", "--exclude"]) {
         return walk.doubt();
     }

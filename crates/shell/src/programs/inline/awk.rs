@@ -1,4 +1,4 @@
-//! What a program of `awk` writes and runs, where it says so by name.
+//! Finds the files that an `awk` program writes and the commands it runs, where their names are in its text.
 
 use super::tokens::Token;
 use super::tokens::tokens;
@@ -6,7 +6,7 @@ use crate::Extent;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// What a program of awk writes and runs: where it says so by name.
+/// Records the files that an awk program writes, and follows the commands it runs, where it names them.
 pub(in crate::programs) fn awk(walk: &mut Walk<'_>, by: &str, code: &str, set: &[(&str, &str)]) {
     let tokens = tokens(&super::running(walk, code, by), by);
     let mut prints = false;

@@ -1,24 +1,24 @@
-//! Code that surely never runs, in Python, JavaScript, Perl or awk: functions that nobody calls,
-//! what stands behind a condition that is false, and what follows an exit.
+//! Removes code that surely never runs, in Python, JavaScript, Perl or awk: functions that nobody
+//! calls, statements behind a false condition, and code after an exit.
 
 use super::tokens::Token;
 use super::tokens::tokens;
 
-/// So many conditions are looked at: each may ask for all of the code.
+/// Most conditions that are evaluated: each may search all of the code.
 const MOST: usize = 32;
 
-/// The value of a name.
+/// A function that returns the value of a name.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What is known of the world around code.
+/// The environment and the files of a program.
 pub(super) struct Around<'a> {
-    /// The value of a variable of the environment; `None` where nobody can tell.
+    /// Finds a variable of the environment; `None` if the environment is not known.
     pub(super) variable: Option<Lookup<'a>>,
-    /// The text of a file.
+    /// Reads the text of a file.
     pub(super) file: Lookup<'a>,
 }
 
-/// The code that may run.
+/// Returns the code that may run.
 pub(super) fn without(code: &str, by: &str, around: &Around<'_>) -> String {
     match by {
         _ if by.starts_with("python") => indented(code, by, around),
@@ -27,8 +27,8 @@ pub(super) fn without(code: &str, by: &str, around: &Around<'_>) -> String {
     }
 }
 
-/// The code with which a program of Python surely ends, if that is before it does anything else
-/// that could end it.
+/// Returns the exit code of a Python program that surely exits before any
+/// statement that could end it otherwise.
 pub(crate) fn exit_code(code: &str) -> Option<i32> {
     let mut code_found = None;
     for line in code.lines().flat_map(|line| line.split(';')) {
@@ -52,13 +52,13 @@ pub(crate) fn exit_code(code: &str) -> Option<i32> {
     }
 }
 
-/// What a statement of Python ends the program with.
+/// Returns the argument of a Python statement that exits the program.
 fn exit_value(line: &str) -> Option<&str> {
     let starts = ["sys.exit(", "exit(", "quit(", "os._exit("];
     starts.iter().find_map(|start| line.strip_prefix(start)?.strip_suffix(')'))
 }
 
-/// Python: blocks are lines that stand further in.
+/// Removes dead code from Python, whose blocks are indented lines.
 fn indented(code: &str, by: &str, around: &Around<'_>) -> String {
     let all = tokens(code, by);
     let is_named_once =
@@ -78,7 +78,7 @@ fn indented(code: &str, by: &str, around: &Around<'_>) -> String {
             kept.push(line);
             continue;
         }
-        // In a text of several lines this is no statement.
+        // In a text of several lines, this is no statement.
         if indent == 0 && exit_value(text).is_some() && !is_in_text(&kept) {
             break;
         }
@@ -98,13 +98,13 @@ fn indented(code: &str, by: &str, around: &Around<'_>) -> String {
     kept.join("\n")
 }
 
-/// Whether these lines end in the middle of a text in triple quotes.
+/// Whether these lines end inside a text in triple quotes.
 fn is_in_text(lines: &[&str]) -> bool {
     let count = |quotes: &str| lines.iter().map(|line| line.matches(quotes).count()).sum::<usize>();
     !count("\"\"\"").is_multiple_of(2) || !count("'''").is_multiple_of(2)
 }
 
-/// Whether `assert "text" in name` fails, where the name stands for a file that was read.
+/// Whether `assert "text" in name` surely fails, where `name` holds the text of a file.
 fn is_failed_check(line: &str, code: &str, around: &Around<'_>) -> bool {
     let Some(rest) = line.strip_prefix("assert ") else { return false };
     let parts = tokens(rest, "python");
@@ -117,7 +117,7 @@ fn is_failed_check(line: &str, code: &str, around: &Around<'_>) -> bool {
     text_read(code, name, around).is_some_and(|file| !file.contains(text.as_str()))
 }
 
-/// The file that a name is the text of: `s = open(p).read()`, `s = Path(p).read_text()`, set once.
+/// Returns the text of the file that a name holds: `s = open(p).read()`, `s = Path(p).read_text()`, set once.
 fn text_read(code: &str, name: &str, around: &Around<'_>) -> Option<String> {
     let value = value_of(code, name)?;
     let parts = tokens(value, "python");
@@ -139,7 +139,7 @@ fn text_read(code: &str, name: &str, around: &Around<'_>) -> Option<String> {
     }
 }
 
-/// The value of a name that is set once, at the outermost level.
+/// Returns the expression that a name is set to, if it is set exactly once.
 fn value_of<'c>(code: &'c str, name: &str) -> Option<&'c str> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = None;
@@ -157,7 +157,7 @@ fn value_of<'c>(code: &'c str, name: &str) -> Option<&'c str> {
             found = Some(rest[1..].split(" #").next().unwrap_or_default().trim());
         }
     }
-    // It may be set once more in the middle of a line, by a loop, as an argument, or from elsewhere.
+    // The name may also be set in the middle of a line, by a loop, as an argument, or from elsewhere.
     let all = tokens(code, "python");
     let is_set = |three: &&[Token]| {
         matches!(&three[..2], [Token::Name(one), Token::Sign('=')] if one == name)
@@ -194,7 +194,7 @@ fn is_false(condition: &str, code: &str, around: &Around<'_>) -> bool {
     }
 }
 
-/// JavaScript: a function that is bound to a name which stands nowhere else.
+/// Removes JavaScript functions that are bound to a name which occurs nowhere else.
 fn without_lambdas(code: &str, by: &str) -> String {
     let all = tokens(code, by);
     let is_named_once =
@@ -218,7 +218,7 @@ fn without_lambdas(code: &str, by: &str) -> String {
     kept.join("\n")
 }
 
-/// Languages whose blocks are in braces.
+/// Removes dead code from languages whose blocks are in braces.
 fn braced(code: &str, by: &str, around: &Around<'_>) -> String {
     let all = tokens(code, by);
     let is_named_once =
@@ -237,7 +237,7 @@ fn braced(code: &str, by: &str, around: &Around<'_>) -> String {
     kept
 }
 
-/// Where a function stands that nobody calls.
+/// Returns the range of a function that nobody calls.
 fn unused(code: &str, word: &str, is_named_once: &dyn Fn(&str) -> bool) -> Option<std::ops::Range<usize>> {
     let starts = code.match_indices(word).map(|(at, _)| at).filter(|at| is_statement(code, *at));
     for start in starts {
@@ -252,7 +252,7 @@ fn unused(code: &str, word: &str, is_named_once: &dyn Fn(&str) -> bool) -> Optio
     None
 }
 
-/// Where a statement stands behind a condition that is surely false, and has no other branch.
+/// Returns the range of a statement behind a condition that is surely false, if it has no other branch.
 fn never(code: &str, all: &str, around: &Around<'_>) -> Option<std::ops::Range<usize>> {
     let starts = code.match_indices("if").map(|(at, _)| at).filter(|at| is_statement(code, *at));
     for start in starts.take(MOST) {
@@ -276,13 +276,13 @@ fn never(code: &str, all: &str, around: &Around<'_>) -> Option<std::ops::Range<u
     None
 }
 
-/// Whether a statement begins there, as far as what stands before tells.
+/// Whether a statement begins at a position, judging by the text before it.
 fn is_statement(code: &str, at: usize) -> bool {
     let before = code[..at].trim_end_matches([' ', '\t']);
     before.is_empty() || before.ends_with(['\n', ';', '{', '}', ')', '\'', '"'])
 }
 
-/// The bracket that closes the one there; texts in quotes have none.
+/// Finds the bracket that closes the one at `open`, ignoring brackets in quotes.
 fn closing(code: &str, open: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut quote: Option<char> = None;

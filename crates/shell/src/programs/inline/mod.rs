@@ -1,6 +1,6 @@
-//! What code in other languages inside a command would write: `python -c`, `node -e`,
-//! `perl -e`, a here-document, or a script. Their text is not understood; but a path that a call
-//! names as what it writes is one that it writes. **What else they may do is unknown.**
+//! Finds the files that code in other languages would write: `python -c`, `node -e`, `perl -e`, a
+//! here-document, or a script. The code is not understood; but a path that a call names as its
+//! target is surely written if the call runs. **Anything else the code does is unknown.**
 
 mod awk;
 mod dead_code;
@@ -22,7 +22,7 @@ use crate::programs::args::Options;
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// Calls by their last name, and which of their arguments they write.
+/// Names of calls that write their first argument; the lists below are for the second, both, and trees.
 const FIRST: &[&str] = &[
     // Python.
     "remove",
@@ -54,7 +54,7 @@ const FIRST: &[&str] = &[
     "mkdir_p",
     "touch",
     "delete",
-    // PHP, and libraries that many use.
+    // PHP, and widely used libraries.
     "file_put_contents",
     "to_csv",
     "to_json",
@@ -90,7 +90,7 @@ const SECOND: &[&str] = &[
 const BOTH: &[&str] = &["rename", "replace", "move", "renames", "mv"];
 const TREES: &[&str] =
     &["rmtree", "remove_tree", "rm_rf", "rm_r", "rm", "copytree", "cp", "cp_r", "copy_tree", "emptyDir"];
-/// Methods of what a path was made into.
+/// Methods of path objects that write the path.
 const METHODS: &[&str] = &[
     "write_text",
     "write_bytes",
@@ -119,7 +119,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "python" | "python3" | "python2" => Options::with("cWXm", &[]),
         _ => Options::with("ceErp", &["--eval", "--print", "--require", "--import", "--loader"]),
     };
-    // What comes after the code or the script is the program's own.
+    // Words after the code or the script are arguments of the program.
     let (args, rest) = Args::leading(words, &options);
     if args.has(&["--check", "--syntax-check"])
         || args.has(&["-c"]) && matches!(name, "perl" | "ruby" | "node")
@@ -156,7 +156,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     {
         rest.iter().for_each(|file| walk.write_if(file, Extent::File, "perl", Needs::File));
     }
-    // Perl that only computes is told apart where it edits in place.
+    // `edits.rs` goes on with Perl, and tells whether the code only computes.
     if name == "perl" {
         return false;
     }
@@ -169,15 +169,15 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     true
 }
 
-/// Code, and what is known of it so far.
+/// Code, and the values in it that are known so far.
 struct Source<'a> {
     values: Values,
     by: &'a str,
 }
 
 impl Source<'_> {
-    /// A script that the text itself has made. What one of the repository's does depends on
-    /// more than it tells.
+    /// Reads a script that the text itself has made. A script of the repository is not read: its
+    /// effects depend on more than its text.
     fn file(&mut self, walk: &mut Walk<'_>, script: &Word) {
         let Some(path) = script.text().filter(|path| walk.has_made(path)) else { return };
         if let Some(text) = walk.file(path) {
@@ -198,7 +198,7 @@ impl Source<'_> {
         });
     }
 
-    /// What loops go over; a comprehension says it after its body.
+    /// Records the values that loops run over, beforehand, because a comprehension names them after its body.
     fn loops(&mut self, tokens: &[Token]) {
         for at in 0..tokens.len() {
             if let [Token::Name(name), Token::Name(over), ..] = &tokens[at..]
@@ -266,7 +266,7 @@ impl Source<'_> {
             "open" | "fopen" => self.open(walk, tokens, at, &arguments, receiver),
             "system" | "exec" | "execFile" | "spawn" | "popen" | "Popen" | "call" | "check_call"
             | "check_output" | "run" | "shell_exec" | "passthru" => self.runs(walk, name, &arguments),
-            // The first word is said twice: as the program, and as its own name.
+            // The first argument repeats the program's own name.
             "execvp" | "execv" | "execlp" => {
                 let words = arguments.iter().flatten().flatten().filter_map(Word::text).skip(1);
                 let line = quoted(words);
@@ -286,7 +286,7 @@ impl Source<'_> {
                 write(walk, Some(&words).filter(|_| is_edit), Needs::Nothing);
             }
             "extractall" | "extract" | "unpack_archive" => self.unpack(walk, tokens, at, name, &arguments),
-            // Nothing is there that it makes, or all that it needs is.
+            // These make a directory only if it does not exist.
             "makedirs" | "mkdir" | "mkdir_p" | "make_path" | "ensureDir" => {
                 write(walk, Some(&receiver).filter(|one| one.is_some()).or(first), Needs::Absent);
             }
@@ -360,7 +360,7 @@ impl Source<'_> {
         words.into_iter().flatten().for_each(|path| walk.write_if(&path, Extent::File, self.by, needs));
     }
 
-    /// A command that code runs; `exec` of Python runs code.
+    /// Follows a command that the code runs. `exec` of Python runs code instead.
     fn runs(&mut self, walk: &mut Walk<'_>, name: &str, arguments: &[Option<Vec<Word>>]) {
         let words: Vec<&str> = arguments.iter().flatten().flatten().filter_map(Word::text).collect();
         match words.as_slice() {
@@ -374,7 +374,7 @@ impl Source<'_> {
         }
     }
 
-    /// What comes out of an archive.
+    /// Writes the members that the code extracts from an archive.
     fn unpack(
         &self,
         walk: &mut Walk<'_>,
@@ -406,13 +406,13 @@ impl Source<'_> {
         }
     }
 
-    /// What a method is called on: `Path("x").touch()`, `p.touch()`, `(root / "x").touch()`.
+    /// Finds the path that a method is called on: `Path("x").touch()`, `p.touch()`, `(root / "x").touch()`.
     fn receiver(&self, tokens: &[Token], at: usize) -> Option<Vec<Word>> {
         if at < 2 || tokens[at - 1] != Token::Sign('.') {
             return None;
         }
         let end = at - 1;
-        // The expression begins somewhere before; the longest that ends here is it.
+        // The expression begins somewhere before the dot; the longest one that ends there is taken.
         let from = end.saturating_sub(24);
         let found = (from..end).find_map(|start| {
             let is_inside = start > 0 && matches!(tokens[start - 1], Token::Sign('.'));
@@ -423,7 +423,7 @@ impl Source<'_> {
     }
 }
 
-/// The part of code that may run.
+/// Returns the part of code that may run.
 fn running(walk: &Walk<'_>, code: &str, by: &str) -> String {
     let names = walk.names();
     let file = |path: &str| names.unchanged_file(path);
@@ -435,14 +435,14 @@ fn running(walk: &Walk<'_>, code: &str, by: &str) -> String {
     dead_code::without(code, by, &Around { variable, file: &file })
 }
 
-/// Whether a word may name a database.
+/// Whether a word may name a database file.
 fn is_file(word: &Word) -> bool {
     word.text().is_some_and(|text| {
         !text.contains("://") && text.rsplit('/').next().is_some_and(|name| name.contains('.'))
     })
 }
 
-/// Where the value of an argument begins that is given by its name.
+/// Finds the value of an argument that is given by its name.
 fn argument_named(tokens: &[Token], from: usize, name: &str) -> Option<usize> {
     let found = tokens.iter().enumerate().skip(from).take(32).find(|(at, token)| {
         matches!(token, Token::Name(one) if one == name)
@@ -451,7 +451,7 @@ fn argument_named(tokens: &[Token], from: usize, name: &str) -> Option<usize> {
     found.map(|(at, _)| at + 2)
 }
 
-/// A command line of these words.
+/// Makes a shell command of these words, each in quotes.
 fn quoted<'w>(words: impl Iterator<Item = &'w str>) -> String {
     words.map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect::<Vec<_>>().join(" ")
 }

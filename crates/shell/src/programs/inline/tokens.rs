@@ -1,15 +1,15 @@
-//! The words of a program in Python, JavaScript, Perl, Ruby or PHP, as far as these
-//! languages have them in common.
+//! Splits a program in Python, JavaScript, Perl, Ruby or PHP into tokens, as far as these languages
+//! have them in common.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Name(String),
-    /// A text without its quotes; what stands in it for a value is between these marks.
+    /// A text without its quotes; the name of an inserted value is between [`OPEN`] and [`CLOSE`].
     Text(String),
     Sign(char),
 }
 
-/// Around the name of a value in a text.
+/// Marks around the name of a value that is inserted into a text.
 pub(super) const OPEN: char = '\u{1}';
 pub(super) const CLOSE: char = '\u{2}';
 
@@ -28,7 +28,7 @@ pub(super) fn tokens(code: &str, by: &str) -> Vec<Token> {
         match c {
             '\'' | '"' | '`' => {
                 let text = text(&mut chars, c, fills(by, c));
-                // What stands in these is run.
+                // Text in backticks is run as a command.
                 if c == '`' && runs {
                     tokens.extend([
                         Token::Name("system".into()),
@@ -69,7 +69,7 @@ pub(super) fn tokens(code: &str, by: &str) -> Vec<Token> {
     tokens
 }
 
-/// What begins a value in a text of that quote: `{x}`, `${x}`, `$x`, `#{x}`.
+/// Returns the sign that begins an inserted value in a text with that quote: `{x}`, `${x}`, `$x`, `#{x}`.
 fn fills(by: &str, quote: char) -> Option<char> {
     match (by, quote) {
         ("node" | "nodejs" | "bun" | "deno", '`') | ("perl" | "php", '"') => Some('$'),
@@ -111,7 +111,7 @@ fn text(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, quote: char, fills
     text
 }
 
-/// Whether two more of these quotes follow; then they are taken.
+/// Skips two more of these quotes, if they follow; returns whether they did.
 fn is_triple(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, quote: char) -> bool {
     let mut ahead = chars.clone();
     let is_triple = ahead.next() == Some(quote) && ahead.next() == Some(quote);

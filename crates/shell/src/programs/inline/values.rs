@@ -1,5 +1,4 @@
-//! The values of expressions in Python, JavaScript, Perl, Ruby or PHP that are paths, as
-//! far as the text tells.
+//! Evaluates expressions that are paths in Python, JavaScript, Perl, Ruby or PHP, as far as the text tells.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +9,13 @@ use crate::words::ANY;
 use crate::words::Word;
 use crate::words::escape;
 
-/// How many values one name has at most: a loop goes over them.
+/// Most values that a name has at once: a loop runs over several.
 const MOST: usize = 16;
 
-/// Expressions in expressions are followed so far.
+/// Deepest nesting of expressions that is followed.
 const DEEPEST: usize = 16;
 
-/// What makes a path of a text, or leaves it as it is.
+/// Functions that make a path from a text, or leave it as it is.
 const SAME: &[&str] = &[
     "Path",
     "PurePath",
@@ -33,16 +32,16 @@ const SAME: &[&str] = &[
     "absolute",
     "String",
 ];
-/// What puts paths together.
+/// Functions that join paths.
 const JOINS: &[&str] = &["join", "Path", "PurePath", "resolve", "joinpath", "catfile", "joinPath"];
-/// What lists the names in a directory.
+/// Functions that list the names in a directory.
 const LISTS: &[&str] = &["listdir", "scandir", "readdir", "readdirSync", "children", "iterdir", "entries"];
 
-/// The values of names so far, and of arguments.
+/// The known values of names, and the arguments of the program.
 #[derive(Default)]
 pub(super) struct Values {
     pub(super) known: BTreeMap<String, Vec<Word>>,
-    /// What the program was given, from where its own numbers begin.
+    /// The arguments of the program, of which the first has the number `first` in its language.
     pub(super) arguments: Vec<Word>,
     /// The number of the first argument: 1 in Python, 2 for a script of node.
     pub(super) first: usize,
@@ -57,12 +56,12 @@ impl Values {
         self.known.remove(name);
     }
 
-    /// The values of the expression that begins there, and where it ends.
+    /// Reads the expression at a token; returns its values and the token after it.
     pub(super) fn read(&self, tokens: &[Token], at: usize) -> Option<(Vec<Word>, usize)> {
         self.sum(tokens, at, 0)
     }
 
-    /// `a + b`, `a / b`.
+    /// Reads `a + b` or `a / b`.
     fn sum(&self, tokens: &[Token], at: usize, depth: usize) -> Option<(Vec<Word>, usize)> {
         if depth > DEEPEST {
             return None;
@@ -123,7 +122,7 @@ impl Values {
         }
     }
 
-    /// `sys.argv[1]`, `process.argv[2]`, `$ARGV[0]`.
+    /// Reads arguments of the program: `sys.argv[1]`, `process.argv[2]`, `$ARGV[0]`.
     fn argument(&self, tokens: &[Token], at: usize, name: &str) -> Option<(Vec<Word>, usize)> {
         if !matches!(name, "argv" | "ARGV") {
             return None;
@@ -135,7 +134,7 @@ impl Values {
             }
             _ if self.arguments.is_empty() => None,
             _ => {
-                // `argv[1:]`, `argv.slice(2)`, `@ARGV`: all of them.
+                // `argv[1:]`, `argv.slice(2)` and `@ARGV` stand for all arguments.
                 let end = match tokens.get(at + 1) {
                     Some(Token::Sign('[')) => tokens[at..]
                         .iter()
@@ -173,7 +172,7 @@ impl Values {
         Some((words, close + 1))
     }
 
-    /// What methods make of a path: `.parent`, `.rglob("*.rs")`, `.with_suffix(".x")`.
+    /// Applies methods to a path: `.parent`, `.rglob("*.rs")`, `.with_suffix(".x")`.
     fn methods(
         &self,
         tokens: &[Token],
@@ -225,12 +224,12 @@ impl Values {
         (words, end)
     }
 
-    /// The elements of `("a", "b")`, and where their bracket is.
+    /// Reads the elements of `("a", "b")`; returns them and the position of the closing bracket.
     fn list(&self, tokens: &[Token], at: usize, depth: usize) -> Option<(Vec<Word>, usize)> {
         let mut words = Vec::new();
         let mut at = at;
         loop {
-            // What is not known is one of them all the same.
+            // An element that is not known counts as an element.
             let (more, end) = match self.sum(tokens, at, depth) {
                 Some(sum) => sum,
                 None => (vec![Word::Unknown], self.element_end(tokens, at)?),
@@ -250,7 +249,7 @@ impl Values {
         }
     }
 
-    /// Where an element of a list ends.
+    /// Finds the end of an element in a list.
     fn element_end(&self, tokens: &[Token], at: usize) -> Option<usize> {
         let mut at = at;
         loop {
@@ -263,7 +262,7 @@ impl Values {
         }
     }
 
-    /// The arguments of a call, as far as they are known.
+    /// Reads the arguments of a call; `None` for each that is not known.
     pub(super) fn arguments_of(&self, tokens: &[Token], from: usize, depth: usize) -> Vec<Option<Vec<Word>>> {
         if depth > DEEPEST {
             return Vec::new();
@@ -287,7 +286,7 @@ impl Values {
         arguments
     }
 
-    /// A text with what it holds of other values.
+    /// Puts the known values of names into a text.
     fn filled(&self, text: &str) -> Word {
         if !text.contains(OPEN) {
             return Word::Text(text.to_owned());
@@ -305,7 +304,7 @@ impl Values {
     }
 }
 
-/// The bracket that closes the one there.
+/// Finds the bracket that closes the one at `open`.
 pub(super) fn closing(tokens: &[Token], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -323,7 +322,7 @@ pub(super) fn closing(tokens: &[Token], open: usize) -> Option<usize> {
     None
 }
 
-/// Where an expression that is not known ends, roughly.
+/// Finds roughly the end of an expression that is not known.
 fn skip(tokens: &[Token], at: usize) -> usize {
     match tokens.get(at + 1) {
         Some(Token::Sign('(' | '[')) => closing(tokens, at + 1).map_or(at + 1, |end| end + 1),
@@ -340,7 +339,7 @@ fn put_together(left: &[Word], sign: &str, right: &[Word]) -> Vec<Word> {
         (Word::Glob(left), Word::Text(right)) if sign == "/" => {
             Word::Glob(format!("{left}/{}", escape(right)))
         }
-        // A name that is made of one that is there.
+        // A new name, made from the name of an existing file.
         (Word::Glob(left), _) => {
             let end = left.find(['*', '?', '[']).unwrap_or(left.len());
             Word::Text(format!("{}{ANY}", left[..end].rfind('/').map_or("", |at| &left[..=at])))
@@ -374,7 +373,7 @@ fn escaped(word: &Word) -> String {
     }
 }
 
-/// Everything below.
+/// Makes a pattern for everything below a path.
 fn below(word: &Word) -> Word {
     Word::Glob(format!("{}/**", escaped(word)))
 }
