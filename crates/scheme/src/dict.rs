@@ -5,19 +5,19 @@ use std::sync::Arc;
 use crate::value::Records;
 use crate::value::Value;
 
-/// Above this a field is looked up by halves.
+/// Most fields that are searched one by one; more are found by binary search.
 const FEW: usize = 8;
 
-/// Keys and values, in the order in which they were given.
+/// A record with keys and values, in the order in which they were given.
 pub struct Dict {
     fields: Vec<(Arc<str>, Value)>,
-    /// The fields by name, if they are many.
+    /// The indexes of the fields sorted by name, if they are many.
     sorted: Vec<u32>,
     depth: usize,
 }
 
 impl Dict {
-    /// Of fields with the same name, the last one counts.
+    /// Makes a record; of fields with the same name, the last one counts.
     pub fn new(fields: Vec<(Arc<str>, Value)>) -> Self {
         let mut order: Vec<u32> = (0..fields.len() as u32).collect();
         order.sort_by(|&one, &two| fields[one as usize].0.cmp(&fields[two as usize].0));

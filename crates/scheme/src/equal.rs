@@ -1,7 +1,7 @@
 //! Equality of Scheme values, and an index of distinct values by hash.
 //!
-//! Values may share parts, so a small one can be exponentially large when it is
-//! walked: every comparison is charged.
+//! Values may share parts, so a small value can be exponentially large when it is walked: every
+//! comparison is charged.
 
 use std::collections::HashMap;
 use std::hash::DefaultHasher;
@@ -29,7 +29,7 @@ fn compare(one: &Value, two: &Value, room: usize, meter: &mut Meter) -> Result<b
             *int as f64 == *float
         }
         (Value::Float(one), Value::Float(two)) => one == two,
-        // Tables print strings without quotes, so who copies one writes a symbol.
+        // Tables print strings without quotes, so a program that copies one contains a symbol.
         (Value::String(one) | Value::Symbol(one), Value::String(two) | Value::Symbol(two))
         | (Value::Keyword(one), Value::Keyword(two)) => {
             if one.len() == two.len() && !Arc::ptr_eq(one, two) {
@@ -74,16 +74,16 @@ fn inside(room: usize, meter: &Meter) -> Result<usize, Error> {
     room.checked_sub(1).ok_or_else(|| meter::too_nested(meter.nesting()))
 }
 
-/// Values by what they are, in the order in which they came.
+/// Distinct values, numbered in the order in which they came.
 #[derive(Default)]
 pub(crate) struct Index {
-    /// The numbers of the values with that hash.
+    /// The numbers of the values with a hash.
     known: HashMap<u64, Vec<usize>>,
     values: Vec<Value>,
 }
 
 impl Index {
-    /// The number of `value`, and whether it is new.
+    /// Returns the number of `value`, and whether it is new.
     pub(crate) fn number(&mut self, value: &Value, meter: &mut Meter) -> Result<(usize, bool), Error> {
         let mut hasher = DefaultHasher::new();
         hash(value, meter.nesting() + 2, &mut hasher, meter)?;
@@ -109,7 +109,7 @@ fn hash(value: &Value, room: usize, hasher: &mut DefaultHasher, meter: &mut Mete
     match value {
         Value::Nil => 0.hash(hasher),
         Value::Bool(value) => value.hash(hasher),
-        // As equal numbers are; with a zero that has no sign.
+        // Equal numbers have equal hashes; adding 0.0 removes the sign of a zero.
         Value::Int(value) => (*value as f64 + 0.0).to_bits().hash(hasher),
         Value::Float(value) => (*value + 0.0).to_bits().hash(hasher),
         Value::String(text) | Value::Symbol(text) | Value::Keyword(text) => {
@@ -122,7 +122,7 @@ fn hash(value: &Value, room: usize, hasher: &mut DefaultHasher, meter: &mut Mete
                 hash(value, room, hasher, meter)?;
             }
         }
-        // Records are told apart by comparing them.
+        // Hash only the kind: comparing tells records of one kind apart.
         Value::Record(records, _) => records.kind().hash(hasher),
         Value::Function(_) => 1.hash(hasher),
     }

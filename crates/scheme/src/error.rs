@@ -1,13 +1,13 @@
-//! Errors of the Scheme: what went wrong, at which position, and a hint.
+//! Errors of the Scheme: a message, a position in the source, and a hint.
 
 use std::fmt;
 use std::ops::Deref;
 
-/// A word, because every operation might return one.
+/// An error; it is one machine word, because every operation might return one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<EvalError>);
 
-/// What went wrong in an evaluation, where, and what may help.
+/// The message of an error, its position, and a hint that may help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvalError {
     pub message: String,
@@ -23,7 +23,7 @@ impl Deref for Error {
     }
 }
 
-/// A place in the source, both counted from 1, columns in characters.
+/// A position in the source: line and column, both counted from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     pub line: u32,
@@ -31,19 +31,19 @@ pub struct Position {
 }
 
 impl Error {
-    /// An error with that message.
+    /// Makes an error with that message.
     pub fn new(message: impl Into<String>) -> Self {
         Self(Box::new(EvalError { message: message.into(), at: None, hint: None }))
     }
 
-    /// With a hint.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// The innermost place that is known stays.
+    /// Adds the position, unless an inner one is known already.
     #[must_use]
     pub fn at(mut self, at: Position) -> Self {
         self.0.at.get_or_insert(at);

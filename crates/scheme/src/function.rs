@@ -8,7 +8,7 @@ use crate::bytecode::Code;
 use crate::host_functions::Signature;
 use crate::value::Value;
 
-/// A function of the program, of the language or of the world.
+/// A closure of the program, a builtin of the language, or a function of the host.
 #[derive(Clone)]
 pub struct Function(pub(crate) Kind);
 
@@ -19,9 +19,9 @@ pub(crate) enum Kind {
     HostFunctions(&'static Signature),
 }
 
-/// Functions that know each other, with what they have captured. They name
-/// each other by number, so that nothing points back at itself: **a function
-/// never owns itself, and dropping the last one frees them all.**
+/// Functions that refer to each other, with the values they have captured. They name each other by
+/// number, so that nothing points back at itself: **a function never owns itself, and dropping the
+/// last one frees them all.**
 pub(crate) struct Closures {
     pub(crate) codes: Arc<[Arc<Code>]>,
     pub(crate) captured: Vec<Value>,
@@ -33,7 +33,7 @@ impl Function {
         Value::Function(Self(Kind::Builtin(builtin)))
     }
 
-    /// As it was defined; nothing for a `lambda`.
+    /// Returns the name in the function's definition; `None` for a `lambda`.
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             Kind::Closure(closures, index) => closures.codes[*index as usize].name.as_deref(),

@@ -1,33 +1,32 @@
-//! The trait by which the product brings its own functions into the Scheme.
+//! The trait by which the product adds its own functions to the Scheme.
 
 use crate::error::Error;
 use crate::meter::Meter;
 use crate::value::Value;
 
-/// The functions a program finds besides those of the language.
+/// The functions that a program can call besides those of the language.
 ///
-/// A world function may be given functions of the program as arguments, and
-/// call them with [`crate::apply`] under the meter it was given.
+/// A host function may get functions of the program as arguments, and call them with
+/// [`crate::apply`] under the meter it was given.
 ///
-/// What it returns must not nest deeper than [`crate::Limits::nesting`]; an
-/// answer that does is refused.
+/// Its result must not nest deeper than [`crate::Limits::nesting`]; a result that does is refused.
 pub trait HostFunctions {
     fn functions(&self) -> &'static [Signature];
 
-    /// Called with as many arguments as the signature asks for. It charges
-    /// `meter` for what its work depends on, before it does it.
+    /// Calls a function, with a number of arguments that its signature allows. The function charges
+    /// `meter` for its work before it does it.
     fn call(&mut self, name: &str, arguments: &[Value], meter: &mut Meter) -> Result<Value, Error>;
 }
 
-/// How a function is called, and what it is for.
+/// The name, usage and purpose of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature {
     pub name: &'static str,
-    /// `(get-principle name)`.
+    /// The form of a call: `(get-principle name)`.
     pub usage: &'static str,
     pub about: &'static str,
     pub least: usize,
-    /// `None`: any number.
+    /// Most arguments; `None` means any number.
     pub most: Option<usize>,
 }
 
@@ -37,7 +36,7 @@ impl Signature {
     }
 }
 
-/// A world with nothing in it.
+/// A host without any functions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHostFunctions;
 

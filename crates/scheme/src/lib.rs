@@ -1,36 +1,31 @@
-//! A small Scheme without a world: it computes, and reaches nothing.
+//! A small Scheme interpreter that only computes: it reaches nothing outside.
 //!
-//! The language is R7RS as far as it goes (`define`, `lambda`, `let` and its
-//! kin, `cond`, `case`, proper tail calls), without mutation, continuations,
-//! macros and input or output. What a program can ask about comes from a
-//! [`HostFunctions`]: functions the product brings, and [`Records`]s that are read
-//! field by field. Keywords are functions (`(map :name xs)`), and a field that
-//! is not there is `nil`.
+//! The language is R7RS as far as it goes (`define`, `lambda`, `let` and its kin, `cond`, `case`,
+//! proper tail calls), without mutation, continuations, macros and input or output. Data comes from
+//! a [`HostFunctions`]: functions of the product, and [`Records`] that are read field by field.
+//! Keywords are functions (`(map :name xs)`), and a field that is not there is `nil`.
 //!
-//! Source is read ([`read()`]), compiled to code in which every name is a
-//! place, and run on stacks of its own, so neither a deep program nor a deep
-//! recursion uses the stack of the thread.
+//! Source is parsed ([`read()`]), compiled to code in which every name is a place, and run on
+//! stacks of its own, so neither a deep program nor a deep recursion uses the stack of the thread.
 //!
-//! **Any text is answered with values or an [`Error`] within its [`Limits`]**:
-//! every step and every cell is charged before it is spent ([`Meter`]), values
-//! nest only so deep (so comparing, printing and dropping them is safe), and
-//! equal programs take equally many steps. There is nothing to deny, because
-//! there is nothing in the language but what is in `builtins`.
+//! **Any text is answered with values or an [`Error`] within its [`Limits`]**: every step and every
+//! cell is charged before it is spent ([`Meter`]), the nesting of values is limited (so comparing,
+//! printing and dropping them is safe), and equal programs take equally many steps. Nothing has to
+//! be denied, because the language contains nothing but `builtins`.
 //!
-//! # Where it is not R7RS
+//! # Differences from R7RS
 //!
-//! - `nil` is a value of its own: nothing found. It is false, as `#f` is;
-//!   everything else is true, also `'()`, `0` and `""`.
-//! - List functions take `nil` for the empty list; the head of nothing is
-//!   `nil`; an order with `nil` (`(> nil 1)`) does not hold.
-//! - `equal?`, `eqv?`, `eq?` and `=` are one: by content, numbers by value
+//! - `nil` is a value of its own that means nothing was found. It is false, as `#f` is; everything
+//!   else is true, also `'()`, `0` and `""`.
+//! - List functions take `nil` for the empty list; the head of an empty list is `nil`; a comparison
+//!   with `nil` (`(> nil 1)`) is false.
+//! - `equal?`, `eqv?`, `eq?` and `=` are the same: they compare by content, numbers by value
 //!   (`(equal? 1 1.0)`), symbols like strings (`(equal? 'a "a")`).
-//! - A pair is a list of two whose `cdr` is the second itself: `(cons 'a 1)` is printed as `(a 1)`,
-//!   and its `cdr` and its `cadr` are both 1.
-//! - Whole numbers that overflow become floats, and so does a quotient that is
-//!   not whole.
-//! - A `lambda` of a `letrec` or of inner `define`s may use its neighbours and
-//!   what was defined before, but no value defined after it.
+//! - A pair is a list of two whose `cdr` is the second value itself: `(cons 'a 1)` is printed as
+//!   `(a 1)`, and its `cdr` and its `cadr` are both 1.
+//! - Whole numbers that overflow become floats, and so does a quotient that is not whole.
+//! - A `lambda` of a `letrec` or of inner `define`s may use the functions next to it and all
+//!   earlier definitions, but no value defined after it.
 
 mod builtins;
 mod bytecode;

@@ -1,27 +1,27 @@
-//! The immutable list of Scheme values: runs that share their tails.
+//! The immutable list of Scheme values: runs of values that share their tails.
 //!
-//! A list that a builtin makes is one run, so it is as compact as an array; one
-//! that `cons` makes shares its tail, so building it from the front is linear.
-//! The rest of a list is the same run further on. **Nothing changes once it is
-//! made, and a list of any length is dropped without recursion.**
+//! A list that a builtin makes is one run, so it is as compact as an array; a list that `cons`
+//! makes shares its tail, so building it from the front takes linear time. The rest of a list is
+//! the same run at a greater offset. **Nothing changes once it is made, and a list of any length is
+//! dropped without recursion.**
 
 use std::slice;
 use std::sync::Arc;
 
 use crate::value::Value;
 
-/// A list, shared where it can be.
+/// An immutable list that shares memory with other lists where it can.
 #[derive(Clone, Default)]
 pub struct List {
     run: Option<Arc<Run>>,
-    /// How many values of the run come before this list.
+    /// Number of values of the run that come before this list.
     offset: usize,
 }
 
 struct Run {
     values: Values,
     rest: List,
-    /// Of the values and the rest.
+    /// Number of values in the run and the rest.
     length: usize,
     depth: usize,
 }
@@ -29,38 +29,38 @@ struct Run {
 enum Values {
     One(Value),
     Many(Vec<Value>),
-    /// A list of two, whose rest is the second itself.
+    /// A list of two, whose `cdr` is the second value itself.
     Pair([Value; 2]),
 }
 
 impl List {
-    /// The empty list.
+    /// Makes an empty list.
     pub const fn new() -> Self {
         Self { run: None, offset: 0 }
     }
 
-    /// How many values it has.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.run.as_ref().map_or(0, |run| run.length - self.offset)
     }
 
-    /// Whether it has none.
+    /// Whether the list has no values.
     pub fn is_empty(&self) -> bool {
         self.run.is_none()
     }
 
-    /// Its first value.
+    /// Returns the first value.
     pub fn first(&self) -> Option<&Value> {
         self.split().map(|(first, _)| &first[0])
     }
 
-    /// All but the first; empty if there is none.
+    /// Returns all values but the first; an empty list has an empty rest.
     #[must_use]
     pub fn rest(&self) -> Self {
         self.skip(1)
     }
 
-    /// The value at a place.
+    /// Returns the value at an index.
     pub fn get(&self, index: usize) -> Option<&Value> {
         let mut list = self;
         let mut index = index;
@@ -74,7 +74,7 @@ impl List {
         }
     }
 
-    /// What comes after the first `count`.
+    /// Returns the values after the first `count`.
     #[must_use]
     pub fn skip(&self, count: usize) -> Self {
         let mut list = self;
@@ -89,22 +89,22 @@ impl List {
         Self::new()
     }
 
-    /// Its values, in order.
+    /// Returns the values in order.
     pub fn iter(&self) -> Iter<'_> {
         Iter { run: [].iter(), rest: self }
     }
 
-    /// `value` before `rest`.
+    /// Makes a list of `value` followed by `rest`.
     pub fn cons(value: Value, rest: Self) -> Self {
         Self::run(Values::One(value), rest)
     }
 
-    /// A pair: a list of the two, but for [`Self::rest_of_pair`].
+    /// Makes a pair: a list of the two values, except for [`Self::rest_of_pair`].
     pub fn pair(first: Value, second: Value) -> Self {
         Self::run(Values::Pair([first, second]), Self::new())
     }
 
-    /// What follows the first of a pair.
+    /// Returns the second value of a pair; `None` for other lists.
     pub fn rest_of_pair(&self) -> Option<&Value> {
         match self.run.as_deref().map(|run| &run.values) {
             Some(Values::Pair([_, second])) if self.offset == 0 => Some(second),
@@ -112,7 +112,7 @@ impl List {
         }
     }
 
-    /// `values` before `rest`.
+    /// Makes a list of `values` followed by `rest`.
     pub fn with_rest(values: Vec<Value>, rest: Self) -> Self {
         if values.is_empty() {
             return rest;
@@ -120,12 +120,12 @@ impl List {
         Self::run(Values::Many(values), rest)
     }
 
-    /// How many lists and records are inside each other here.
+    /// Returns how deep lists and records are nested, this list included.
     pub(crate) fn depth(&self) -> usize {
         self.run.as_ref().map_or(1, |run| run.depth)
     }
 
-    /// The runs it consists of, each by its address, with all the values it keeps.
+    /// Returns the runs of the list, each with its address and all values it holds.
     pub(crate) fn runs(&self) -> impl Iterator<Item = (*const (), &[Value])> {
         let mut next = self.run.as_ref();
         std::iter::from_fn(move || {

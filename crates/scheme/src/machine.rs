@@ -1,10 +1,9 @@
 //! The virtual machine of the Scheme: runs bytecode on stacks of its own.
 //!
-//! A call pushes a frame and a return pops it, in one loop, so recursion of a
-//! program uses memory that is counted and not the stack of the thread. Only
-//! builtins that take functions (`map`, `sort`) and worlds call back in, and
-//! that may nest just so far ([`Meter::enter`]). **A call in tail position
-//! takes the place of its caller.**
+//! A call pushes a frame and a return pops it, in one loop, so recursion of a program uses memory
+//! that is counted and not the stack of the thread. Only builtins that take functions (`map`,
+//! `sort`) and host functions call the machine again, up to a limit ([`Meter::enter`]). **A call in
+//! tail position replaces the frame of its caller.**
 
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use crate::meter::Meter;
 use crate::nearest::nearest;
 use crate::value::Value;
 
-/// Values that all frames together may hold.
+/// Most values that all frames together may hold.
 const MOST_STACK: usize = 1_000_000;
 
 pub(crate) struct Machine<'a> {
@@ -32,28 +31,28 @@ pub(crate) struct Machine<'a> {
     world: &'a mut dyn HostFunctions,
     stack: Vec<Value>,
     frames: Vec<Frame>,
-    /// What was called last: who calls one function thousands of times need not
-    /// count itself in and out each time.
+    /// The closures that were called last: so a function that is called thousands of times in a row
+    /// does not change its reference count each time.
     spare: Option<Arc<Closures>>,
 }
 
 struct Frame {
     closures: Arc<Closures>,
-    /// Which of them it runs.
+    /// The index of the closure that the frame runs.
     index: usize,
     next: usize,
-    /// Where its arguments begin. The function itself is one below.
+    /// The position of the first argument on the stack; the function itself is one below.
     base: usize,
 }
 
-/// What an operation means for the loop.
+/// The next step of the loop in [`Machine::run`], after operations have run.
 enum Then {
     Enter(Arc<Closures>, u32, usize),
     Replace(Arc<Closures>, u32, usize),
     Return,
 }
 
-/// Calls `function` from inside a world function. A keyword is one, too.
+/// Calls `function`, which may be a keyword, from inside a host function.
 pub fn apply(
     function: &Value,
     arguments: &[Value],
@@ -75,7 +74,7 @@ impl<'a> Machine<'a> {
         Self { meter, world, stack: Vec::new(), frames: Vec::new(), spare: None }
     }
 
-    /// Calls `function` and waits for its answer.
+    /// Calls `function` and returns its result.
     pub(crate) fn call(&mut self, function: &Value, arguments: &[Value]) -> Result<Value, Error> {
         let (floor, frames, depth) = (self.stack.len(), self.frames.len(), self.meter.depth);
         self.make_room(arguments.len() + 1)?;
@@ -83,7 +82,7 @@ impl<'a> Machine<'a> {
         let result = self.start(function, arguments);
         self.meter.leave();
         if result.is_err() {
-            // There may be anything above.
+            // The failed call may have left frames and values above.
             self.meter.depth = depth;
             self.frames.truncate(frames);
             self.stack.truncate(floor);
@@ -94,9 +93,9 @@ impl<'a> Machine<'a> {
     fn start(&mut self, function: &Value, arguments: &[Value]) -> Result<Value, Error> {
         self.meter.tick()?;
         if let Value::Function(Function(Kind::Closure(closures, index))) = function {
-            // In the place of the function, which its frame has.
+            // A placeholder for the function, which the frame holds itself.
             self.stack.push(Value::Nil);
-            // Mostly one, for which `extend_from_slice` does too much.
+            // Mostly there is one argument, for which `extend_from_slice` does too much.
             arguments.iter().for_each(|argument| self.stack.push(argument.clone()));
             let spare = self.spare.take().filter(|spare| Arc::ptr_eq(spare, closures));
             let closures = spare.unwrap_or_else(|| closures.clone());
@@ -141,7 +140,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Goes on until the frame changes.
+    /// Runs operations until the frame changes.
     fn operate(&mut self, frame: &mut Frame) -> Result<Then, Error> {
         let Frame { closures, index, next, base } = frame;
         let (code, base) = (&*closures.codes[*index], *base);
@@ -215,7 +214,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Makes functions that know each other.
+    /// Makes functions that refer to each other, and pushes them.
     fn make_functions(&mut self, group: &Group, base: usize, closures: &Arc<Closures>) -> Result<(), Error> {
         self.meter.cells(4 + group.codes.len() + group.captures.len())?;
         let captured = group.captures.iter().map(|&at| self.get(at, base, closures)).collect();
@@ -246,7 +245,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The function of the program below the top `count` values, if it is one.
+    /// Returns the closure below the top `count` values, if the value there is one.
     fn callee(&self, count: usize) -> Option<(Arc<Closures>, u32)> {
         match &self.stack[self.stack.len() - count - 1] {
             Value::Function(Function(Kind::Closure(closures, index))) => Some((closures.clone(), *index)),
@@ -254,7 +253,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A frame for the top `count` values.
+    /// Makes a frame whose arguments are the top `count` values.
     fn frame(&mut self, closures: Arc<Closures>, index: u32, count: usize) -> Result<Frame, Error> {
         let index = index as usize;
         let code = &closures.codes[index];
@@ -282,7 +281,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Calls what is no function of the program.
+    /// Calls a builtin, a host function or a keyword.
     fn call_native(&mut self, count: usize) -> Result<(), Error> {
         let at = self.stack.len() - count - 1;
         match std::mem::take(&mut self.stack[at]) {
@@ -360,7 +359,7 @@ impl<'a> Machine<'a> {
         match nearest(name, names) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None if has_kin => error.hint("there is no such function"),
-            // As tables print what is copied from them.
+            // Tables print such texts without quotes, and programs copy them.
             None if name.contains(['-', '.', '/', ':']) => {
                 error.hint(format!("a text stands in quotes: \"{name}\""))
             }

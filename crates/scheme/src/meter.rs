@@ -1,9 +1,9 @@
-//! The limits of a Scheme run (steps, memory, nesting), and what it has used of them.
+//! Limits the cost of a Scheme run (steps, memory, nesting, time), and counts how much is used.
 //!
-//! **Charged before it is spent**: a builtin that is about to make a list of a
-//! million asks first, and is refused before anything is allocated. Steps and
-//! cells are counts, so the same program is stopped at the same point on any
-//! machine; only the deadline depends on the clock.
+//! **Everything is charged before it is spent**: a builtin that is about to make a
+//! list of a million asks first, and is refused before anything is allocated.
+//! Steps and cells are counts, so the same program is stopped at the same point on
+//! any machine; only the deadline depends on the clock.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,19 +15,18 @@ use crate::error::Error;
 use crate::list::List;
 use crate::value::Value;
 
-/// How many steps may pass between two looks at the clock.
+/// Most steps between two looks at the clock.
 const SLICE: u64 = 2048;
 /// Bytes of text per step and per cell.
 pub(crate) const TEXT: usize = 16;
-/// However much is asked for: compiling, comparing, printing and dropping
-/// recurse this deep. In a debug build 200 `lambda`s inside each other need the
-/// 2 MB of stack that a thread has.
+/// Deepest nesting, whatever the limits say: compiling, comparing, printing and
+/// dropping recurse this deep. In a debug build 200 `lambda`s inside each other
+/// need the 2 MB of stack that a thread has.
 const MOST_NESTING: usize = 128;
-/// How often builtins and worlds may call a function that calls one again.
-/// These do use the stack of the thread.
+/// Deepest nesting of builtins and host functions that call functions. These do use the stack of the thread.
 const MOST_REENTRIES: usize = 64;
 
-/// What an evaluation may cost.
+/// The limits on the cost of a run.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Operations, with a surcharge for builtins by the length of their work.
@@ -35,12 +34,12 @@ pub struct Limits {
     /// Everything allocated in a run, freed or not: a cell is a value in a list
     /// or 16 bytes of text.
     pub cells: usize,
-    /// Calls that wait for another. Tail calls do not.
+    /// Calls that wait for another call to return. Tail calls do not wait.
     pub depth: usize,
-    /// How deep source and values may nest; never more than 128.
+    /// Deepest nesting of source and of values; never more than 128.
     pub nesting: usize,
     pub deadline: Duration,
-    /// What the definitions of a session may keep from one run to the next, in cells.
+    /// Most cells that the definitions of a session may keep from one run to the next.
     pub kept: usize,
     /// Setting it stops the run.
     pub is_cancelled: Arc<AtomicBool>,
@@ -60,7 +59,7 @@ impl Default for Limits {
     }
 }
 
-/// Counts down what is left of the [`Limits`] of a run.
+/// Counts down the rest of the [`Limits`] of a run.
 pub struct Meter {
     limits: Limits,
     /// Steps left beyond the slice.
@@ -71,16 +70,16 @@ pub struct Meter {
     started: Instant,
     pub(crate) depth: usize,
     reentries: usize,
-    /// The definitions of the session that is running. They are here because
-    /// every caller of a function has a meter.
+    /// The definitions of the session that is running; they are here because every caller of a
+    /// function has a meter.
     pub(crate) globals: Vec<Global>,
     /// Whether a definition was made or replaced.
     pub(crate) has_defined: bool,
-    /// Whether the order of a sort is being asked for, in which nil has a place.
+    /// Whether a sort is calling its order function: then comparisons put nil last.
     pub(crate) is_sorting: bool,
 }
 
-/// A name at top level. It has a place as soon as it is mentioned.
+/// A name at top level. It has a slot as soon as it is mentioned.
 #[derive(Clone)]
 pub(crate) struct Global {
     pub(crate) name: Arc<str>,
@@ -88,7 +87,7 @@ pub(crate) struct Global {
 }
 
 impl Meter {
-    /// A meter that has counted nothing yet.
+    /// Makes a meter that has counted nothing yet.
     pub fn new(limits: &Limits) -> Self {
         let limits = Limits { nesting: limits.nesting.min(MOST_NESTING), ..limits.clone() };
         Self {
@@ -135,17 +134,17 @@ impl Meter {
         self.steps(count as u64)
     }
 
-    /// Charges the making of a text of `bytes`.
+    /// Charges for making a text of `bytes`.
     pub fn text(&mut self, bytes: usize) -> Result<(), Error> {
         self.cells(1 + bytes / TEXT)
     }
 
-    /// Charges looking through a text of `bytes`.
+    /// Charges for reading a text of `bytes`.
     pub fn glance(&mut self, bytes: usize) -> Result<(), Error> {
         self.steps(1 + (bytes / TEXT) as u64)
     }
 
-    /// The field of a record. One that is made on request is paid for.
+    /// Returns the field of a record, and charges for a field that is made on request.
     #[inline]
     pub(crate) fn field(&mut self, record: &Value, name: &str) -> Result<Value, Error> {
         let value = record.field(name);
@@ -161,12 +160,12 @@ impl Meter {
         Ok(value)
     }
 
-    /// How many steps were taken.
+    /// Returns the number of steps taken.
     pub fn steps_used(&self) -> u64 {
         self.limits.steps - self.steps - self.slice
     }
 
-    /// How much memory was taken, in cells.
+    /// Returns the memory taken, in cells.
     pub fn cells_used(&self) -> usize {
         self.limits.cells - self.cells
     }
@@ -175,7 +174,7 @@ impl Meter {
         self.limits.nesting
     }
 
-    /// One operation.
+    /// Charges one operation.
     #[inline]
     pub(crate) fn tick(&mut self) -> Result<(), Error> {
         if self.slice == 0 {
@@ -185,21 +184,21 @@ impl Meter {
         Ok(())
     }
 
-    /// A list of values that have been charged for.
+    /// Makes a list of values that have been charged for.
     pub(crate) fn list(&self, values: Vec<Value>) -> Result<Value, Error> {
         self.shallow(Value::List(List::from(values)))
     }
 
-    /// `value`, unless it nests too deep.
+    /// Returns `value`, or an error if it nests too deep.
     pub(crate) fn shallow(&self, value: Value) -> Result<Value, Error> {
         if value.depth() <= self.limits.nesting {
             return Ok(value);
         }
-        // What is dropped here is one level deeper than what was let through.
+        // The value dropped here is only one level deeper than is allowed.
         Err(too_nested(self.limits.nesting))
     }
 
-    /// One more call that waits.
+    /// Counts one more call that waits for another.
     pub(crate) fn deepen(&mut self) -> Result<(), Error> {
         if self.depth >= self.limits.depth {
             return Err(Error::new(format!("more than {} calls inside each other", self.limits.depth))

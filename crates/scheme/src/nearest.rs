@@ -1,11 +1,10 @@
-//! Finds the known name that is most similar to a misspelled one, for Scheme error
-//! hints.
+//! Finds the known name that is most similar to a misspelled one, for hints in Scheme errors.
 
-/// Longer names are not compared, and shorter ones are like too many others.
+/// Longest and shortest name, in bytes, that is compared; shorter names resemble too many others.
 const LONGEST: usize = 64;
 const SHORTEST: usize = 3;
 
-/// The name most like `wanted`, if one is like it.
+/// Returns the name most similar to `wanted`, if one is similar enough.
 pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if !(SHORTEST..=LONGEST).contains(&wanted.len()) {
         return None;
@@ -19,7 +18,7 @@ pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) ->
         .map(|(_, name)| name)
 }
 
-/// How many bytes to insert, delete, replace or swap with their neighbour.
+/// Counts the bytes to insert, delete, replace or swap with their neighbour.
 fn distance(one: &[u8], two: &[u8]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=two.len()).collect();

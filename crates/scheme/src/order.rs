@@ -1,8 +1,8 @@
 //! The ordering of Scheme values, and sorting by it.
 //!
-//! The order is total, so that nothing in it can upset a sort: booleans, numbers
-//! (NaN last), strings, symbols, keywords, lists, records, functions, nil.
-//! **What is missing comes last, whichever way is sorted.**
+//! The order is total, so that no value can break a sort: booleans, numbers (NaN
+//! last), strings, symbols, keywords, lists, records, functions, nil. **Missing
+//! values come last, in both directions.**
 
 use std::cmp::Ordering;
 
@@ -46,7 +46,7 @@ fn within(one: &Value, two: &Value, room: usize, meter: &mut Meter) -> Result<Or
     })
 }
 
-/// Whether a comparison may find it on neither side: nil and NaN.
+/// Whether a value has no place in an order: nil and NaN.
 pub(crate) fn is_missing(value: &Value) -> bool {
     match value {
         Value::Nil => true,
@@ -55,8 +55,8 @@ pub(crate) fn is_missing(value: &Value) -> bool {
     }
 }
 
-/// Stable, and whatever `is_less` answers: it is asked about as often as a sort
-/// needs, and an inconsistent answer only means an odd order.
+/// Sorts stably and in bounded time, whatever `is_less` answers: an inconsistent
+/// answer only means an odd order.
 pub(crate) fn sort<T: Clone>(
     values: Vec<T>,
     mut is_less: impl FnMut(&T, &T) -> Result<bool, Error>,

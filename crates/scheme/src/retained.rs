@@ -1,7 +1,7 @@
-//! Measures what the definitions of a session keep in memory.
+//! Measures the memory that the definitions of a session keep.
 //!
-//! Shared parts are counted once. The count is in cells, like [`crate::Limits::cells`],
-//! but of what is really there: a session may compute for hours and keep little.
+//! Shared parts are counted once. The count is in cells, like [`crate::Limits::cells`], but of the
+//! memory that is still held: a session may compute for hours and keep little.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::meter::Global;
 use crate::meter::TEXT;
 use crate::value::Value;
 
-/// What an allocation of its own costs beside its content.
+/// Cells that an allocation costs besides its content.
 const BOX: usize = 4;
 
-/// How many cells the definitions keep; it stops counting above `most`.
+/// Counts the cells that the definitions keep; stops counting above `most`.
 pub(crate) fn cells(globals: &[Global], most: usize) -> usize {
     let mut walk = Walk { seen: HashSet::new(), left: Vec::new(), cells: 0 };
     for global in globals {
@@ -31,7 +31,7 @@ pub(crate) fn cells(globals: &[Global], most: usize) -> usize {
 }
 
 struct Walk<'a> {
-    /// The allocations that were counted.
+    /// The allocations that were counted already.
     seen: HashSet<*const ()>,
     left: Vec<&'a Value>,
     cells: usize,
@@ -51,7 +51,7 @@ impl<'a> Walk<'a> {
             }
             Value::List(list) => {
                 for (shared, values) in list.runs() {
-                    // The rest of a list that was counted was counted, too.
+                    // After a run that was counted, the rest of the list was counted as well.
                     if self.cells > most || !self.seen.insert(shared) {
                         break;
                     }
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Functions nest as deep as source does, so this may recurse.
+    /// Counts the code of a function. Functions nest only as deep as source does, so this may recurse.
     fn code(&mut self, code: &'a Arc<Code>) {
         if self.is_new(code) {
             self.cells += BOX + code.ops.len() + code.spots.len() + code.constants.len();

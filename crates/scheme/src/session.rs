@@ -1,4 +1,4 @@
-//! A Scheme program that grows: what one run defines, the next one finds.
+//! A Scheme session: definitions of one run are known in the next.
 
 use std::sync::Arc;
 
@@ -14,17 +14,16 @@ use crate::read::Reader;
 use crate::retained;
 use crate::value::Value;
 
-/// Longer programs are not read.
+/// Longest program that is read, in bytes.
 const LONGEST: usize = 256 * 1024;
-/// Names that may stand at top level, used or defined.
+/// Most names at top level, used or defined.
 const MOST_GLOBALS: usize = 20_000;
 
-/// Definitions that stay from one run to the next. **What was defined before
-/// something failed stays defined**, unless the definitions of a run would keep more
-/// than they may: then all of them are taken back.
+/// Definitions that stay from one run to the next. **Definitions made before an error stay**,
+/// unless the definitions of a run would keep more memory than allowed: then all definitions of
+/// that run are taken back.
 ///
-/// Functions of a session belong to it: another one does not know the names
-/// they use.
+/// Functions of a session belong to it: another session does not know the names they use.
 #[derive(Default)]
 pub struct Session {
     globals: Vec<Global>,
@@ -33,12 +32,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session in which nothing is defined.
+    /// Makes a session in which nothing is defined.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One result for each form at top level, up to the first that fails.
+    /// Runs a program; returns one result for each form at top level, up to the first that fails.
     pub fn run(
         &mut self,
         source: &str,
@@ -58,17 +57,17 @@ impl Session {
         results
     }
 
-    /// How many steps the last run took.
+    /// Returns the number of steps that the last run took.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// How many cells the last run took, kept or not.
+    /// Returns the number of cells that the last run took, kept or not.
     pub fn cells(&self) -> usize {
         self.cells
     }
 
-    /// The names that have been defined, in the order of their first mention.
+    /// Lists the names that have been defined, in the order of their first mention.
     pub fn defined(&self) -> impl Iterator<Item = &Arc<str>> {
         self.globals.iter().filter(|global| global.value.is_some()).map(|global| &global.name)
     }

@@ -10,11 +10,10 @@ use crate::list::List;
 use crate::print;
 use crate::print::Format;
 
-/// Immutable, and cheap to clone.
+/// A value of the language; immutable, and cheap to clone.
 #[derive(Clone, Default)]
 pub enum Value {
-    /// Nothing, or nothing found. It is false, and an empty list where a list
-    /// is wanted.
+    /// The result of a search that found nothing. It is false, and an empty list where a list is wanted.
     #[default]
     Nil,
     Bool(bool),
@@ -22,90 +21,89 @@ pub enum Value {
     Float(f64),
     String(Arc<str>),
     Symbol(Arc<str>),
-    /// Without its colon.
+    /// A keyword, without its colon.
     Keyword(Arc<str>),
     List(List),
-    /// One of many that are kept together, by its number.
+    /// One record of a collection, by its number there.
     Record(Arc<dyn Records>, u32),
     Function(Function),
 }
 
-// There are thousands of them.
+// A program may hold thousands of values, so they must be small.
 const _: () = assert!(size_of::<Value>() <= 24);
 
-/// Things of one kind with named fields, each known by its number. Fields are
-/// asked for one by one, so one that nobody looks at need not be decoded.
+/// A collection of records of one kind with named fields, each record known by its number. Fields
+/// are requested one by one, so a field that nobody looks at need not be decoded.
 pub trait Records: Send + Sync {
-    /// What they are: `principle`.
+    /// Returns the name of the kind: `principle`.
     fn kind(&self) -> &str;
 
-    /// [`Value::Nil`] if there is no such field.
+    /// Returns a field; [`Value::Nil`] if there is no such field.
     fn get(&self, record: u32, field: &str) -> Value;
 
-    /// All of one, in the order in which they are shown.
+    /// Returns all fields of a record, in the order in which they are shown.
     fn fields(&self, record: u32) -> Vec<(Arc<str>, Value)>;
 
-    /// Whether its fields are values that are handed out, rather than made from
-    /// something else each time.
+    /// Whether fields are stored as values, rather than made from something else on each request.
     fn has_values(&self) -> bool {
         false
     }
 
-    /// How many records and lists are inside each other here, this one
-    /// included. To be told by records that hold what a program gave them,
-    /// because values that a program nests without end are stopped by it.
+    /// Returns how deep records and lists are nested, this record included.
+    /// Records that hold values of a program must implement it, because it stops
+    /// programs that nest values without end.
     fn depth(&self) -> usize {
         2
     }
 
-    /// The values that they hold.
+    /// Returns the values that the records hold.
     fn held(&self) -> &[(Arc<str>, Value)] {
         &[]
     }
 
-    /// The memory that they take beside those, in bytes.
+    /// Returns the memory that the records take besides those values, in bytes.
     fn bytes(&self) -> usize {
         0
     }
 }
 
 impl Value {
-    /// A string.
+    /// Makes a string.
     pub fn string(text: impl Into<Arc<str>>) -> Self {
         Self::String(text.into())
     }
 
-    /// A symbol.
+    /// Makes a symbol.
     pub fn symbol(name: impl Into<Arc<str>>) -> Self {
         Self::Symbol(name.into())
     }
 
-    /// A keyword.
+    /// Makes a keyword.
     pub fn keyword(name: impl Into<Arc<str>>) -> Self {
         Self::Keyword(name.into())
     }
 
-    /// A list.
+    /// Makes a list.
     pub fn list(values: Vec<Self>) -> Self {
         Self::List(List::from(values))
     }
 
-    /// The only one of its records.
+    /// Makes a record that is the only one of its collection.
     pub fn record(record: impl Records + 'static) -> Self {
         Self::Record(Arc::new(record), 0)
     }
 
-    /// A dictionary.
+    /// Makes a dictionary.
     pub fn dict(fields: Vec<(Arc<str>, Self)>) -> Self {
         Self::record(Dict::new(fields))
     }
 
-    /// `#f` and `nil` are false, everything else is true.
+    /// Whether the value counts as true: everything but `#f` and `nil` does.
     pub fn is_true(&self) -> bool {
         !matches!(self, Self::Nil | Self::Bool(false))
     }
 
-    /// The field of a record; nothing of anything else.
+    /// Returns the field of a record; nil for any other value.
     pub fn field(&self, name: &str) -> Self {
         match self {
             Self::Record(records, record) => records.get(*record, name),
@@ -113,7 +111,7 @@ impl Value {
         }
     }
 
-    /// The text, if it is a string.
+    /// Returns the text of a string; `None` for any other value.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -121,7 +119,7 @@ impl Value {
         }
     }
 
-    /// What names a field: a keyword, a string or a symbol.
+    /// Returns the name of a field, if the value can be one: a keyword, a string or a symbol.
     pub fn as_key(&self) -> Option<&Arc<str>> {
         match self {
             Self::Keyword(name) | Self::String(name) | Self::Symbol(name) => Some(name),
@@ -138,7 +136,7 @@ impl Value {
         }
     }
 
-    /// Nothing to show: nil, an empty text, an empty list.
+    /// Whether there is nothing to show: nil, an empty text, an empty list.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Nil => true,
@@ -148,7 +146,7 @@ impl Value {
         }
     }
 
-    /// What it is, for messages.
+    /// Describes the type of the value, for messages.
     pub(crate) fn what(&self) -> String {
         match self {
             Self::Nil => "nil".into(),

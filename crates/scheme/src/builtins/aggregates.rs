@@ -1,6 +1,5 @@
-//! Scheme builtins that compute one number from a list: sum, average, minimum, maximum.
-//! What is nil is passed over, so that a field which some records lack can still be
-//! averaged.
+//! Scheme builtins that compute one number from a list: sum, average, minimum, maximum. They skip
+//! nil, so that a field which some records lack can still be averaged.
 
 use crate::builtins::Builtin;
 use crate::builtins::arguments::list;

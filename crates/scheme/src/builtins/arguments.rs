@@ -6,7 +6,7 @@ use crate::value::Value;
 
 static EMPTY: List = List::new();
 
-/// A list; nil is an empty one.
+/// Returns a list; nil counts as an empty one.
 pub(super) fn list(value: &Value) -> Result<&List, Error> {
     match value {
         Value::List(list) => Ok(list),
@@ -15,7 +15,7 @@ pub(super) fn list(value: &Value) -> Result<&List, Error> {
     }
 }
 
-/// The text of a string, or the name of a symbol or keyword.
+/// Returns the text of a string, or the name of a symbol or keyword.
 pub(super) fn text(value: &Value) -> Result<&str, Error> {
     match value {
         Value::String(text) | Value::Symbol(text) | Value::Keyword(text) => Ok(text),
@@ -24,7 +24,7 @@ pub(super) fn text(value: &Value) -> Result<&str, Error> {
     }
 }
 
-/// Text of which there may be none: what is not there has nothing in it.
+/// Returns the text of an argument; `None` for nil, which contains no text.
 pub(super) fn optional_text(value: &Value) -> Result<Option<&str>, Error> {
     match value {
         Value::Nil => Ok(None),
@@ -32,7 +32,7 @@ pub(super) fn optional_text(value: &Value) -> Result<Option<&str>, Error> {
     }
 }
 
-/// A count; what is below zero counts as zero.
+/// Returns a count; a number below zero counts as zero.
 pub(super) fn count(value: &Value) -> Result<usize, Error> {
     match value {
         Value::Int(int) => Ok(usize::try_from((*int).max(0)).unwrap_or(usize::MAX)),
@@ -41,7 +41,7 @@ pub(super) fn count(value: &Value) -> Result<usize, Error> {
     }
 }
 
-/// A list and a count, in either order.
+/// Returns a list and a count, which may be given in either order.
 pub(super) fn list_and_count(arguments: &[Value]) -> Result<(&List, usize), Error> {
     match arguments {
         [count_first @ (Value::Int(_) | Value::Float(_)), values] => Ok((list(values)?, count(count_first)?)),

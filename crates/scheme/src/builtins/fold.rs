@@ -1,5 +1,4 @@
-//! Scheme builtins that reduce a list to one value by a function: the left and right
-//! folds, `reduce`.
+//! Scheme builtins that reduce a list to one value by a function: the left and right folds, `reduce`.
 //!
 //! Argument orders are those of SRFI 1 and R6RS: `fold`, `fold-right` and
 //! `reduce` call `(f value so-far)`, `fold-left` calls `(f so-far value)`.

@@ -14,7 +14,7 @@ use crate::list::List;
 use crate::meter::Meter;
 use crate::value::Value;
 
-/// What a list costs besides its values.
+/// Cells that a list costs besides its values.
 const HEAD: usize = 3;
 
 pub(super) static TABLE: &[Builtin] = &[
@@ -111,7 +111,7 @@ fn after_two(arguments: &[Value], _: &mut Meter) -> Result<Value, Error> {
     Ok(Value::List(list(&arguments[0])?.skip(2)))
 }
 
-/// The last list is shared, the others are copied.
+/// Appends lists: the last one is shared, the others are copied.
 fn append(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let Some((last, before)) = arguments.split_last() else { return Ok(Value::List(List::new())) };
     let mut length = 0_usize;
@@ -199,7 +199,7 @@ fn unique(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 fn flatten(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let mut values = Vec::new();
     meter.cells(HEAD)?;
-    // Lists that have been begun, innermost last: no deeper than values nest.
+    // The lists that have been begun, innermost last: at most as many as values may nest.
     let mut open = vec![list(&arguments[0])?.iter()];
     while let Some(last) = open.last_mut() {
         match last.next() {
@@ -230,7 +230,7 @@ fn range(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     if by == 0.0 {
         return Err(Error::new("a step of 0 never ends"));
     }
-    // Too many are refused by the meter; what is no number is none.
+    // The meter refuses too many values; a length that is not a number becomes 0.
     let length = ((to - from) / by).ceil().max(0.0) as usize;
     series(start, step, length, meter)
 }

@@ -1,8 +1,7 @@
-//! The builtin functions of the Scheme, by name.
+//! The table of the Scheme's builtin functions, by name.
 //!
-//! This is the whole list: what is not here or in a [`crate::HostFunctions`] cannot be
-//! called. **Each charges the meter for what its work grows with, before it
-//! does it.**
+//! The list is complete: a function that is neither here nor in a [`crate::HostFunctions`] cannot
+//! be called. **Each builtin charges the meter for its work before it does it.**
 
 mod aggregates;
 mod arguments;
@@ -29,7 +28,7 @@ pub(crate) struct Builtin {
 
 pub(crate) enum Run {
     Plain(fn(&[Value], &mut Meter) -> Result<Value, Error>),
-    /// It calls functions it is given.
+    /// A builtin that calls functions it is given.
     Calling(fn(&[Value], &mut Machine<'_>) -> Result<Value, Error>),
 }
 
@@ -45,13 +44,13 @@ static TABLES: [&[Builtin]; 9] = [
     records::TABLE,
 ];
 
-/// All functions of the language, with how they are called.
+/// Lists all builtins of the language, with their usage.
 pub fn catalog() -> impl Iterator<Item = &'static Signature> {
     TABLES.iter().flat_map(|table| table.iter()).map(|builtin| &builtin.signature)
 }
 
-/// What other Schemes and Lisps call some of them. Authors of queries have those in
-/// mind, and an answer is worth more than a lesson.
+/// The names of some builtins in other Schemes and Lisps. Authors of queries have those in mind,
+/// and an answer is worth more than a lesson.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("andmap", "every"),
     ("concat", "append"),
@@ -80,12 +79,12 @@ pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
     TABLES.iter().flat_map(|table| table.iter()).find(|builtin| builtin.signature.name == name)
 }
 
-/// Whatever can stand at the head of a form.
+/// Lists the names of all builtins and special forms.
 pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     catalog().map(|signature| signature.name).chain(compile::SPECIAL.iter().copied())
 }
 
-/// What to do instead, for names that Schemes have and this one does not.
+/// Returns a hint for a name that other Schemes have and this one does not.
 pub(crate) fn absent(name: &str) -> Option<&'static str> {
     Some(match name {
         "display" | "print" | "write" | "newline" | "printf" => {
@@ -138,7 +137,7 @@ const fn calling(
     Builtin { signature: Signature { name, usage, about, least, most }, run: Run::Calling(run) }
 }
 
-/// So many arguments.
+/// The least and most arguments of a builtin that takes exactly `count`.
 const fn exactly(count: usize) -> (usize, Option<usize>) {
     (count, Some(count))
 }

@@ -1,4 +1,4 @@
-//! Scheme builtins of arithmetic. Whole numbers stay whole as long as the result is one
+//! Scheme builtins of arithmetic. Whole numbers stay whole as long as the result is a whole number
 //! that fits; otherwise it is a float, and nothing overflows.
 
 use crate::builtins::Builtin;
@@ -55,7 +55,7 @@ fn number(value: &Value) -> Answer {
     float(value).map(|_| value.clone())
 }
 
-/// By whole numbers if that works out, or by floats.
+/// Combines two numbers as whole numbers if that succeeds, else as floats.
 fn combined(
     one: &Value,
     two: &Value,
@@ -179,9 +179,9 @@ fn rounded(value: &Value, round: fn(f64) -> f64) -> Answer {
     })
 }
 
-/// As a whole number, if it is one that fits.
+/// Converts a float to a whole number, if it is one that is exact.
 fn whole(value: Value) -> Value {
-    /// Floats above this have no fractions, and some whole numbers are missing.
+    /// Largest exact whole float: above it, some whole numbers are missing.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Float(float) if float.fract() == 0.0 && float.abs() <= EXACT => Value::Int(float as i64),

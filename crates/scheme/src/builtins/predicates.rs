@@ -103,9 +103,8 @@ fn ordered(arguments: &[Value], holds: fn(Ordering) -> bool, meter: &mut Meter) 
     Ok(Value::Bool(true))
 }
 
-/// A sort needs an answer about what has no order: by `<` and by `>` alike, what is
-/// missing comes last. Otherwise it would equal everything, and what is on its two
-/// sides would never be compared.
+/// Orders nil and NaN for a sort: last, by `<` and by `>` alike. Without an order they would equal
+/// everything, and the values on both sides of them would never be compared.
 fn is_sorted_with_missing(one: &Value, two: &Value, holds: fn(Ordering) -> bool) -> bool {
     match (is_missing(one), is_missing(two)) {
         (true, true) => holds(Ordering::Equal),

@@ -40,7 +40,7 @@ fn access(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     Ok(value)
 }
 
-/// What `group-by` or `count-by` has put under a key, where it is asked for as if it were a field.
+/// Returns the members of a group of `group-by` or `count-by`, if its key is used like the name of a field.
 fn group(value: &Value, key: &Value, meter: &mut Meter) -> Result<Option<Value>, Error> {
     let Value::List(groups) = value else { return Ok(None) };
     for group in groups.iter() {
@@ -57,7 +57,7 @@ fn group(value: &Value, key: &Value, meter: &mut Meter) -> Result<Option<Value>,
 
 fn keys(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     if let Value::List(groups) = &arguments[0] {
-        // Those of `group-by`, and of an association list.
+        // The groups of `group-by`, or the pairs of an association list.
         let head = |group: &Value| match group {
             Value::List(members) => members.iter().next().cloned(),
             _ => None,

@@ -1,4 +1,4 @@
-//! Scheme builtins that order lists.
+//! Scheme builtins that order lists: `sort`, `sort-by`, `max-by`, `min-by`.
 
 use std::cmp::Ordering;
 
@@ -60,7 +60,7 @@ fn sort(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> 
 
 fn sort_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
     let (key, values, order) = match arguments {
-        // `(sort-by key > list)`, as others have it.
+        // `(sort-by key > list)`, the order of arguments in other Schemes.
         [key, order, values @ Value::List(_)] => (key, values, Some(order)),
         [key, values, order] => (key, values, Some(order)),
         _ => (&arguments[0], &arguments[1], None),
@@ -91,7 +91,7 @@ fn min_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error
     extreme_by(arguments, machine, Ordering::is_lt)
 }
 
-/// The first whose key is beyond all others; one without a key is none of them.
+/// Returns the first value whose key is beyond all others; values whose key is nil do not count.
 fn extreme_by(
     arguments: &[Value],
     machine: &mut Machine<'_>,

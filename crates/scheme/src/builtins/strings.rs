@@ -62,7 +62,7 @@ pub(super) static TABLE: &[Builtin] = &[
 
 type Answer = Result<Value, Error>;
 
-/// How much of a value `format` shows.
+/// Most bytes of a value that `format` shows.
 const LONGEST_SHOWN: usize = 4_000;
 
 fn append(arguments: &[Value], meter: &mut Meter) -> Answer {
@@ -78,8 +78,9 @@ fn append(arguments: &[Value], meter: &mut Meter) -> Answer {
     Ok(Value::string(all))
 }
 
-/// `~a` is a value as people read it, `~s` as it is written, `~%` a new line. Schemes that can
-/// print take where to first: `#f` there means what is meant here.
+/// Fills a template: `~a` is a value as people read it, `~s` as it is written,
+/// `~%` a new line. In Schemes that can print, the first argument is the
+/// destination: `#f` there means a string, as always here.
 fn format(arguments: &[Value], meter: &mut Meter) -> Answer {
     let arguments = match arguments {
         [Value::Bool(false), rest @ ..] if !rest.is_empty() => rest,
@@ -125,7 +126,7 @@ fn length(arguments: &[Value], meter: &mut Meter) -> Answer {
     Ok(Value::Int(text.chars().count() as i64))
 }
 
-/// What lies outside is left out.
+/// Returns the characters from start to end; positions outside the text are ignored.
 fn substring(arguments: &[Value], meter: &mut Meter) -> Answer {
     let text = text(&arguments[0])?;
     meter.text(text.len())?;
@@ -172,7 +173,7 @@ fn has_suffix(arguments: &[Value], meter: &mut Meter) -> Answer {
 
 fn upcase(arguments: &[Value], meter: &mut Meter) -> Answer {
     let text = text(&arguments[0])?;
-    // Some letters become three.
+    // Some letters become three in capitals.
     meter.text(text.len().saturating_mul(3))?;
     Ok(Value::string(text.to_uppercase()))
 }
@@ -213,7 +214,7 @@ fn split(arguments: &[Value], meter: &mut Meter) -> Answer {
     }
 }
 
-/// Counts the parts before it makes them.
+/// Splits a text; the parts are counted and charged before they are made.
 fn parts<'a, I: Iterator<Item = &'a str>>(
     whole: &'a str,
     split: impl Fn(&'a str) -> I,

@@ -1,5 +1,4 @@
-//! Compiles the Scheme forms that bind names: `let`, `let*`, `letrec`, and `let` with a
-//! name.
+//! Compiles the Scheme forms that bind names: `let`, `let*`, `letrec`, and `let` with a name.
 
 use std::sync::Arc;
 
@@ -48,7 +47,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// In order; functions next to each other know each other.
+    /// Compiles `letrec`: values in order; functions next to each other may refer to each other.
     pub(super) fn letrec(&mut self, items: &[Datum], at: Position, tail: Tail) -> Result<(), Error> {
         let [_, bindings, body @ ..] = items else { return Err(malformed(LET, at)) };
         let (known, floor) = (self.scope().locals.len(), self.scope().height);

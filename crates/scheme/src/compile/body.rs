@@ -1,5 +1,4 @@
-//! Compiles Scheme functions and their bodies: `lambda`, `define`, and inner
-//! definitions.
+//! Compiles Scheme functions and their bodies: `lambda`, `define`, and inner definitions.
 
 use std::sync::Arc;
 
@@ -20,13 +19,13 @@ use crate::read::Form;
 const DEFINE: &str = "(define name value) or (define (name parameter ...) body ...)";
 const LAMBDA: &str = "(lambda (parameter ...) body ...)";
 
-/// Parameters of a function, and functions that know each other.
+/// Most parameters of a function, and most functions that refer to each other.
 const MOST_NAMES: usize = 255;
 
-/// A function as it is written.
+/// A function in the source.
 pub(super) struct Lambda<'d> {
     pub(super) name: Option<Arc<str>>,
-    /// The list of parameters, or the name of the list of all of them.
+    /// The parameters; or one name, for the list of all arguments.
     pub(super) parameters: Parameters<'d>,
     pub(super) body: &'d [Datum],
     pub(super) at: Position,
@@ -38,7 +37,7 @@ pub(super) enum Parameters<'d> {
     Names(Vec<Arc<str>>),
 }
 
-/// A definition as it is written.
+/// A definition in the source.
 enum Definition<'d> {
     Function(Arc<str>, Lambda<'d>),
     Value(Arc<str>, &'d Datum),
@@ -61,7 +60,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Leaves the functions, which know each other by `names`.
+    /// Compiles functions that refer to each other by `names`, and pushes them.
     pub(super) fn group(&mut self, lambdas: Vec<Lambda<'_>>, names: Vec<Arc<str>>) -> Result<(), Error> {
         let count = lambdas.len();
         if count > MOST_NAMES {
@@ -85,7 +84,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// How many parameters it has, and whether there may be more.
+    /// Compiles a function's body; returns how many parameters it has, and whether it takes more.
     fn lambda_body(&mut self, lambda: &Lambda<'_>) -> Result<(usize, bool), Error> {
         let (names, has_rest) = match &lambda.parameters {
             Parameters::Names(names) => (names.clone(), false),
@@ -115,8 +114,8 @@ impl Compiler<'_> {
         Ok((names.len() - usize::from(has_rest), has_rest))
     }
 
-    /// Leaves the value of the last form. Definitions are local to the body;
-    /// functions defined one after the other know each other.
+    /// Compiles a body, which pushes the value of its last form. Definitions are local to the body;
+    /// functions defined one after the other may refer to each other.
     pub(super) fn body(&mut self, forms: &[Datum], at: Position, tail: Tail) -> Result<(), Error> {
         let Some(last) = forms.len().checked_sub(1) else {
             return Err(Error::new("there is nothing to answer here").at(at));
@@ -168,7 +167,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Functions that know each other, each a local from here on.
+    /// Compiles functions that refer to each other; each is a local from here on.
     pub(super) fn known_group(
         &mut self,
         lambdas: Vec<Lambda<'_>>,
@@ -182,8 +181,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Forgets the locals above: one value stays. A function that answers
-    /// drops its frame anyway.
+    /// Drops the locals above `floor` and keeps one value. In tail position no operation is needed,
+    /// because a function that returns drops its frame anyway.
     pub(super) fn leave(&mut self, known: usize, floor: usize, tail: Tail) {
         let scope = self.scope();
         scope.locals.truncate(known);
@@ -195,7 +194,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The `lambda` that `datum` is, if it is one.
+/// Parses `datum` as a `lambda`; `None` if it is not one.
 pub(super) fn as_lambda<'d>(datum: &'d Datum, name: &Arc<str>) -> Option<Lambda<'d>> {
     match &datum.form {
         Form::List(items) if items.first()?.is_symbol("lambda") => {
@@ -241,7 +240,7 @@ fn definition<'d>(items: &'d [Datum], at: Position) -> Result<Definition<'d>, Er
     Ok(Definition::Function(name.clone(), Lambda { name: Some(name), parameters, body: rest, at }))
 }
 
-/// A name that can be given a meaning.
+/// Checks that a name may be given a meaning, and returns it.
 pub(super) fn free(name: &Arc<str>, at: Position) -> Result<Arc<str>, Error> {
     if forms::is_special(name) {
         return Err(Error::new(format!("`{name}` is a form of the language"))

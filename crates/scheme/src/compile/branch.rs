@@ -1,5 +1,4 @@
-//! Compiles the Scheme forms that choose: `if`, `cond`, `case`, `when`, `unless`,
-//! `and`, `or`.
+//! Compiles the Scheme forms that choose: `if`, `cond`, `case`, `when`, `unless`, `and`, `or`.
 
 use crate::bytecode::Op;
 use crate::bytecode::Source;
@@ -97,8 +96,8 @@ impl Compiler<'_> {
             } else if let [arrow, function] = forms
                 && arrow.is_symbol("=>")
             {
-                // The function comes below its argument, so it is called after
-                // a swap: the value is read again from its place.
+                // The function has to be below its argument on the stack, so the value of the test
+                // is pushed again from its place after the function.
                 self.expression(test, Tail::No)?;
                 let floor = self.scope().height - 1;
                 self.emit(Op::Get(Source::Local(floor as u32)), 1);

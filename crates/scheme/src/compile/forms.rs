@@ -1,4 +1,4 @@
-//! The table of Scheme's special forms, by name, for the compiler.
+//! The table of Scheme's special forms, by name: finds the compiler function for each.
 
 use crate::bytecode::Op;
 use crate::compile::Compiler;
@@ -11,7 +11,7 @@ use crate::read::Datum;
 use crate::read::Form;
 use crate::value::Value;
 
-/// Names that cannot be given another meaning at top level.
+/// Names of special forms, which cannot be given another meaning at top level.
 pub(crate) const SPECIAL: &[&str] = &[
     "quote",
     "quasiquote",
@@ -42,7 +42,7 @@ pub(super) fn is_special(name: &str) -> bool {
 }
 
 impl Compiler<'_> {
-    /// The form of that name; the first item is its name. Leaves one value.
+    /// Compiles the special form `name`, which is also the first item; pushes one value.
     pub(super) fn special(
         &mut self,
         name: &str,
@@ -93,7 +93,7 @@ impl Compiler<'_> {
         self.sequence(&items[1..], tail)
     }
 
-    /// Leaves the value of the last form, of which there is one.
+    /// Compiles forms in order; pushes the value of the last, or nil if there is none.
     pub(super) fn sequence(&mut self, forms: &[Datum], tail: Tail) -> Result<(), Error> {
         let Some((last, before)) = forms.split_last() else {
             self.constant(Value::Nil);
@@ -106,8 +106,8 @@ impl Compiler<'_> {
         self.expression(last, tail)
     }
 
-    /// `(@ record :field ...)`. A keyword is an operation; what may be a group's key, or has to
-    /// be computed, is left to the builtin of that name.
+    /// Compiles `(@ record :field ...)`. A first keyword is one operation; any other key, which may
+    /// be the key of a group or has to be computed, is left to the builtin `@`.
     fn access(&mut self, items: &[Datum], at: Position) -> Result<(), Error> {
         let [_, record, keys @ ..] = items else { return Err(malformed("(@ record :field ...)", at)) };
         let keys = match keys {

@@ -1,8 +1,8 @@
 //! The Scheme compiler: from forms to bytecode, with every name resolved.
 //!
-//! A local name is a place in the frame, counted while compiling; a name from
-//! further out is captured when the function is made; a name at top level is
-//! a slot of the session. Nothing is looked up by name when code runs.
+//! A local name is a slot in the frame, counted while compiling; a name from further out is
+//! captured when the function is made; a name at top level is a slot of the session. Nothing is
+//! looked up by name when code runs.
 
 mod binding;
 mod body;
@@ -34,8 +34,7 @@ use scope::Scope;
 
 pub(crate) use forms::SPECIAL;
 
-/// Whether the value is what the function answers, so that a call may take its
-/// place.
+/// Whether a value is the result of its function, so that a call may replace the function's frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tail {
     Yes,
@@ -47,11 +46,11 @@ struct Compiler<'a> {
     scopes: Vec<Scope>,
     world: &'static [Signature],
     meter: &'a mut Meter,
-    /// Forms being compiled inside each other.
+    /// Number of forms being compiled inside each other.
     depth: usize,
 }
 
-/// A form at top level.
+/// Compiles a form at top level.
 pub(crate) fn compile(datum: &Datum, world: &dyn HostFunctions, meter: &mut Meter) -> Result<Code, Error> {
     let world = world.functions();
     let mut compiler = Compiler { scopes: vec![Scope::default()], world, meter, depth: 0 };
@@ -62,7 +61,7 @@ pub(crate) fn compile(datum: &Datum, world: &dyn HostFunctions, meter: &mut Mete
 }
 
 impl Compiler<'_> {
-    /// Leaves one value. Definitions are allowed, also inside `begin`.
+    /// Compiles a form at top level, which pushes one value. Definitions are allowed, also inside `begin`.
     fn top(&mut self, datum: &Datum) -> Result<(), Error> {
         if let Form::List(items) = &datum.form {
             match items.first().and_then(Datum::as_symbol).map(|name| &**name) {
@@ -82,13 +81,13 @@ impl Compiler<'_> {
         self.expression(datum, Tail::Yes)
     }
 
-    /// Leaves one value.
+    /// Compiles an expression, which pushes one value.
     fn expression(&mut self, datum: &Datum, tail: Tail) -> Result<(), Error> {
         let nesting = self.meter.nesting();
         if self.depth > nesting {
             return Err(meter::too_nested(nesting).at(datum.at));
         }
-        // Names are looked for one by one, so many names make each dearer.
+        // Names are searched one by one, so every name costs more the more there are.
         let names = self.meter.globals.len() + self.scopes.iter().map(Scope::names).sum::<usize>();
         self.meter.steps(1 + names as u64 / 16)?;
         self.depth += 1;
@@ -115,7 +114,8 @@ impl Compiler<'_> {
         match &head.form {
             Form::Symbol(name) => match self.resolve(name) {
                 Name::Special => self.special(name, items, at, tail),
-                // One that is called with too few or too many says so when it is.
+                // With a wrong number of arguments, a builtin is called like other
+                // functions, and fails at run time.
                 Name::Builtin(builtin) if builtin.signature.takes(items.len() - 1) => {
                     self.arguments(items)?;
                     self.spot(at);
@@ -137,7 +137,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A function that is only known when the code runs.
+    /// Compiles the call of a function that is only known when the code runs.
     fn call(&mut self, items: &[Datum], at: Position, tail: Tail) -> Result<(), Error> {
         self.expression(&items[0], Tail::No)?;
         self.arguments(items)?;
@@ -183,7 +183,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Calls a builtin of the language whatever its name means here.
+    /// Calls a builtin of the language, whatever its name means at this point of the program.
     fn builtin(&mut self, name: &str, count: usize, at: Position) -> Result<(), Error> {
         let builtin = builtins::find(name).ok_or_else(|| Error::new(format!("unknown name `{name}`")))?;
         self.spot(at);
@@ -198,13 +198,13 @@ impl Compiler<'_> {
         self.emit(Op::Constant(index as u32), 1);
     }
 
-    /// The field of what is on top.
+    /// Replaces the value on top with its field.
     fn field(&mut self, name: &Arc<str>) {
         let name = self.keyword(name);
         self.emit(Op::Field(name), 0);
     }
 
-    /// The field of a record. One that has a name here is not copied first.
+    /// Pushes the field of a record. A record that is a local here is not copied first.
     fn field_of(&mut self, record: &Datum, name: &Arc<str>) -> Result<(), Error> {
         if let Form::Symbol(local) = &record.form
             && let Name::Place(Source::Local(place)) = self.resolve(local)
@@ -231,7 +231,7 @@ impl Compiler<'_> {
     }
 }
 
-/// What is wrong with a form, shown by how it is written.
+/// Makes the error for an incomplete form; its hint shows how the form is written.
 fn malformed(usage: &str, at: Position) -> Error {
     Error::new("this form is not complete").hint(usage).at(at)
 }

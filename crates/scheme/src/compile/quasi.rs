@@ -1,4 +1,4 @@
-//! Compiles Scheme's quasiquote: `` `(a ,b ,@c) ``, a list of which parts are computed.
+//! Compiles Scheme's quasiquote: `` `(a ,b ,@c) ``, a list whose parts after commas are computed.
 
 use crate::compile::Compiler;
 use crate::compile::Tail;
@@ -16,7 +16,7 @@ impl Compiler<'_> {
         self.quasi(datum, 0)
     }
 
-    /// Leaves the value of what is inside `level` further backquotes.
+    /// Compiles a form that is inside `level` further backquotes; pushes its value.
     fn quasi(&mut self, datum: &Datum, level: usize) -> Result<(), Error> {
         let Some(items) = datum.as_items() else { return self.quote(datum) };
         if !has_comma(datum) {

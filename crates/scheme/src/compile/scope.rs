@@ -1,4 +1,4 @@
-//! What names mean while the Scheme compiler is inside a function, and the code so far.
+//! The functions being compiled: the names that each can use, and its code so far.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::value::Value;
 /// A function that is being compiled.
 #[derive(Default)]
 pub(super) struct Scope {
-    /// Names in the frame, innermost last.
+    /// The names in the frame, innermost last.
     pub(super) locals: Vec<(Arc<str>, Local)>,
     /// The functions that are made together with this one.
     pub(super) siblings: Vec<Arc<str>>,
-    /// What they have captured from outside, together.
+    /// The values that this function and its siblings captured from outside.
     pub(super) captures: Vec<(Arc<str>, Source)>,
-    /// How many values the frame holds at this point.
+    /// Number of values that the frame holds at this point.
     pub(super) height: usize,
     pub(super) room: usize,
     pub(super) ops: Vec<Op>,
@@ -36,11 +36,11 @@ pub(super) struct Scope {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Local {
     At(u32),
-    /// It will have a value further down.
+    /// A local that is defined further down.
     Unready,
 }
 
-/// What a name means.
+/// The meaning of a name.
 pub(super) enum Name {
     Place(Source),
     Unready,
@@ -56,7 +56,7 @@ impl Scope {
         Code { name, least, has_rest, room, ops, constants, groups, spots }
     }
 
-    /// How many names there are to look through.
+    /// Returns the number of names to search.
     pub(super) fn names(&self) -> usize {
         self.locals.len() + self.siblings.len() + self.captures.len()
     }
@@ -75,7 +75,7 @@ impl Compiler<'_> {
         &mut self.scopes[last]
     }
 
-    /// Adds an operation that leaves so many more values.
+    /// Appends an operation; `change` is the change in the number of values on the stack.
     pub(super) fn emit(&mut self, op: Op, change: isize) {
         let scope = self.scope();
         scope.ops.push(op);
@@ -83,19 +83,19 @@ impl Compiler<'_> {
         scope.room = scope.room.max(scope.height + 1);
     }
 
-    /// What comes next is written at `at`.
+    /// Records `at` as the source position of the next operation.
     pub(super) fn spot(&mut self, at: Position) {
         let scope = self.scope();
         scope.spots.push((scope.ops.len() as u32, at));
     }
 
-    /// The place of a jump that is aimed later.
+    /// Appends a jump whose target is set later; returns its index.
     pub(super) fn jump(&mut self, op: fn(u32) -> Op, change: isize) -> usize {
         self.emit(op(0), change);
         self.scope().ops.len() - 1
     }
 
-    /// Aims a jump at what comes next.
+    /// Sets the target of a jump to the next operation.
     pub(super) fn land(&mut self, jump: usize) {
         let scope = self.scope();
         let here = scope.ops.len() as u32;
@@ -108,7 +108,7 @@ impl Compiler<'_> {
         };
     }
 
-    /// The value on top is a local from here on.
+    /// Names the value on top; it is a local from here on.
     pub(super) fn declare_top(&mut self, name: &Arc<str>) {
         let scope = self.scope();
         let place = scope.height - 1;
@@ -139,7 +139,7 @@ impl Compiler<'_> {
         Name::Global(self.slot(name))
     }
 
-    /// The slot of a name at top level, which may get a value later.
+    /// Returns the slot of a name at top level; the name may get a value later.
     pub(super) fn slot(&mut self, name: &Arc<str>) -> u32 {
         let known = self.meter.globals.iter().position(|global| global.name == *name);
         let index = known.unwrap_or_else(|| {
@@ -149,7 +149,7 @@ impl Compiler<'_> {
         index as u32
     }
 
-    /// Whether the name is a local somewhere, and ready.
+    /// Finds the innermost local of that name; tells whether it has a value yet.
     fn place(&self, level: usize, name: &Arc<str>) -> Option<Local> {
         for scope in self.scopes[..=level].iter().rev() {
             if let Some((_, local)) = scope.locals.iter().rev().find(|(known, _)| known == name) {
@@ -162,8 +162,8 @@ impl Compiler<'_> {
         None
     }
 
-    /// Where the function at `level` finds the name; it is captured on the way
-    /// if it has to be.
+    /// Finds the place of a name, seen from the function at `level`; captures the
+    /// name on the way if necessary.
     fn source(&mut self, level: usize, name: &Arc<str>) -> Option<Source> {
         let scope = &self.scopes[level];
         if let Some((_, local)) = scope.locals.iter().rev().find(|(known, _)| known == name) {

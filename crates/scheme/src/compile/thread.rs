@@ -1,6 +1,5 @@
-//! Compiles the Scheme forms `->` and `->>`: what one step returns is the first or last
-//! argument of the next. Each step is a local without a name, so a long chain does not
-//! nest.
+//! Compiles the Scheme forms `->` and `->>`: the result of each step is the first or last argument
+//! of the next. Each step is a local without a name, so a long chain does not nest.
 
 use std::sync::Arc;
 
@@ -30,7 +29,7 @@ impl Compiler<'_> {
 
     fn thread(&mut self, items: &[Datum], end: End, at: Position, tail: Tail) -> Result<(), Error> {
         let [_, start, steps @ ..] = items else { return Err(malformed("(->> value step ...)", at)) };
-        // Nobody writes |so far|, and nothing is lost if somebody does.
+        // No program uses the name |so far|, and none breaks if it does.
         let hidden: Arc<str> = "so far".into();
         let (known, floor) = (self.scope().locals.len(), self.scope().height);
         self.expression(start, Tail::No)?;

@@ -7,7 +7,7 @@ use crate::print::printer::Written;
 use crate::read;
 use crate::value::Value;
 
-/// What is no string, list or record.
+/// Prints a value that is not a string, list or record.
 pub(super) fn atom(value: &Value, style: Style) -> String {
     let is_json = style == Style::Json;
     match value {
@@ -26,7 +26,7 @@ pub(super) fn atom(value: &Value, style: Style) -> String {
     }
 }
 
-/// The shortest text that is read as that number.
+/// Returns the shortest text that is read back as that number.
 pub(crate) fn float(value: f64) -> String {
     if value.is_nan() {
         "+nan.0".into()
@@ -37,7 +37,7 @@ pub(crate) fn float(value: f64) -> String {
     }
 }
 
-/// The beginning of a name, for messages.
+/// Returns the beginning of a name, for messages.
 pub(crate) fn brief(name: &str) -> String {
     const LONGEST: usize = 60;
     let mut brief: String = name.chars().take(LONGEST).collect();
@@ -56,7 +56,7 @@ pub(super) fn keyword(name: &str) -> String {
     if is_plain { format!(":{name}") } else { format!(":|{}|", escaped(name, '|')) }
 }
 
-/// Whether a string can stand without quotes where nothing else is expected.
+/// Whether a string can be printed without quotes where nothing else is expected.
 pub(super) fn is_bare(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '/'))
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | ':' | '@' | '-'))
@@ -77,7 +77,7 @@ fn escaped(text: &str, end: char) -> String {
 }
 
 pub(super) fn quoted(text: &str, style: Style, paper: &mut Printer) -> Written {
-    // Nothing becomes shorter by being escaped.
+    // Escaping never makes a text shorter.
     if text.len() + 2 > paper.left() {
         return Err(Full);
     }
@@ -85,7 +85,7 @@ pub(super) fn quoted(text: &str, style: Style, paper: &mut Printer) -> Written {
     paper.put(&all)
 }
 
-/// As much of the text as there is room for.
+/// Prints as much of the text as there is room for.
 pub(super) fn shortened(text: &str, style: Style, paper: &mut Printer) -> Written {
     const ENDS: usize = "\"…\"".len();
     let room = paper.left().checked_sub(ENDS + 1).ok_or(Full)?;

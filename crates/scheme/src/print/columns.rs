@@ -1,6 +1,6 @@
-//! Prints lists of Scheme records of one kind as a table: `(principles (name
-//! confidence)` and a row for each. Fields that are empty everywhere have no column; in
-//! a row, `nil` stands for what is missing before something that is not.
+//! Prints lists of Scheme records of one kind as a table: `(principles (name confidence)` and a row
+//! for each. Fields that are empty in all records have no column; in a row, `nil` stands for a
+//! missing value before a later one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::print::printer::Style;
 use crate::print::printer::Written;
 use crate::value::Value;
 
-/// Cells by column, as far as there was room.
+/// The printed cells by column, as far as there was room.
 #[derive(Default)]
 struct Table {
     columns: Vec<Arc<str>>,
@@ -23,7 +23,7 @@ struct Table {
     rows: Vec<Vec<(usize, String)>>,
 }
 
-/// What a row may take; it is shortened to that.
+/// The limit of a row's length; longer rows are shortened to it.
 #[derive(Clone, Copy)]
 enum Rows {
     Whole,
@@ -43,7 +43,7 @@ pub(super) fn whole(kind: &str, list: &List, paper: &mut Printer) -> Written {
 }
 
 pub(super) fn short(kind: &str, list: &List, paper: &mut Printer) -> Written {
-    /// Kept for what stands for the rest, and for the end.
+    /// Room for the mark of omitted rows, and for the end.
     const REST: usize = 56;
     let budget = paper.left();
     let room = budget.checked_sub(2 * LEAST).ok_or(Full)?;
@@ -66,7 +66,7 @@ pub(super) fn short(kind: &str, list: &List, paper: &mut Printer) -> Written {
     paper.put(")")
 }
 
-/// Rows until they are longer than `room` altogether.
+/// Prints rows until they are longer than `room` altogether.
 fn gather(list: &List, rows: Rows, room: usize, paper: &mut Printer) -> Table {
     let mut table = Table::default();
     let mut length = 0;
@@ -89,7 +89,7 @@ fn gather(list: &List, rows: Rows, room: usize, paper: &mut Printer) -> Table {
     table
 }
 
-/// The cells of a row; none if they do not fit and must be whole.
+/// Prints the cells of a row; `None` if they do not fit and must be whole.
 fn cells(fields: &[(Arc<str>, Value)], rows: Rows, most: usize, paper: &mut Printer) -> Option<Vec<String>> {
     let (start, limit) = (paper.text.len(), paper.limit);
     paper.limit = limit.min(start + most);

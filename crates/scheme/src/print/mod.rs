@@ -1,14 +1,12 @@
-//! Prints Scheme values as text that is short, can be read back, and is never longer
-//! than asked for.
+//! Prints Scheme values as text that is short, can be read back, and is never longer than asked for.
 //!
-//! A list of records of one kind is a table: the names of its fields once, then
-//! a row for each. One record is written with its name and description first
-//! and the rest by keyword. What does not fit is shortened where it is longest:
-//! texts end in `…`, lists in `#| +3 more of 10 |#`, and a comment at the end
-//! says how to ask for less.
+//! A list of records of one kind is printed as a table: the names of its fields once, then a row
+//! for each record. A single record is printed with its name and description first and the rest by
+//! keyword. An answer that does not fit is shortened where it is longest: texts end in `…`, lists
+//! in `#| +3 more of 10 |#`, and a comment at the end says how to ask for less.
 //!
-//! **The answer never exceeds its budget, and neither does the work for it**:
-//! nothing is looked at beyond what could be shown.
+//! **The answer never exceeds its budget, and neither does the work for it**: no value is looked at
+//! that could not be shown.
 
 mod atoms;
 mod columns;
@@ -26,7 +24,7 @@ use printer::Style;
 pub(crate) use atoms::brief;
 pub(crate) use atoms::float;
 
-/// How a value is printed.
+/// The form in which values are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Lists of records as tables.
@@ -37,12 +35,12 @@ pub enum Format {
     Json,
 }
 
-/// Below this an answer says nothing.
+/// Least room for a value, in bytes; less would show nothing useful.
 const LEAST: usize = 64;
 const NOTE: &str = "#| cut: ask for less with (map :name …), (take … 20) or filter |#";
 const JSON_NOTE: &str = r#"{"cut":"ask for less with (map :name …), (take … 20) or filter"}"#;
 
-/// The values, one below the other, in at most `longest` bytes.
+/// Prints the values, one below the other, in at most `longest` bytes.
 pub fn print(values: &[Result<Value, Error>], format: Format, longest: usize) -> String {
     let style = match format {
         Format::Json => Style::Json,
@@ -69,8 +67,8 @@ fn shortened(values: &[Value], style: Style, paper: Printer) -> String {
     let note = if style == Style::Json { JSON_NOTE } else { NOTE };
     let note = if longest >= note.len() + 2 * LEAST { note } else { "" };
     let budget = longest - note.len() - usize::from(!note.is_empty());
-    // With more answers than there is room for, the first and the very last
-    // are shown: if something went wrong, that one says what.
+    // With more answers than there is room for, the first ones and the very last are shown: if
+    // something failed, the last one is the error.
     let most = (budget / LEAST).max(1);
     let total = values.len();
     let (head, tail) = if total <= most { (total, 0) } else { (most.saturating_sub(2), 1) };
@@ -93,11 +91,11 @@ fn shortened(values: &[Value], style: Style, paper: Printer) -> String {
         paper.text.push('\n');
         paper.text.push_str(note);
     }
-    // Where there is no room at all, nothing is printed.
+    // If there is no room at all, nothing is printed.
     if paper.text.len() > longest { String::new() } else { paper.text }
 }
 
-/// What stands for the rest of a list.
+/// Makes the mark for the omitted rest of a list.
 fn more(count: usize, total: usize, style: Style) -> String {
     match style {
         Style::Json => format!("\"+{count} more of {total}\""),

@@ -1,5 +1,5 @@
-//! The output buffer with a size limit that Scheme values are printed into: what does
-//! not fit is refused, and taken back.
+//! The output buffer with a size limit that Scheme values are printed into. A value that does not
+//! fit is taken back and shortened.
 
 use crate::print::Format;
 use crate::print::LEAST;
@@ -11,22 +11,21 @@ use crate::print::shape::Sequence;
 use crate::print::shape::Shape;
 use crate::value::Value;
 
-/// Values that nest deeper are not shown. Those of a program never do; records
-/// of a world might.
+/// Deepest nesting that is shown. Values of a program never nest so deep; records of a host might.
 const DEEPEST: usize = 150;
-/// Lists that are shared out fairly; the values of longer ones are shown as
-/// they come, until there is no room.
+/// Longest list whose values share the room fairly; the values of a longer list are shown in order
+/// until there is no room.
 const FAIR: usize = 32;
 
 pub(super) struct Printer {
     pub(super) text: String,
-    /// How long the text may become.
+    /// Most bytes of text.
     pub(super) limit: usize,
     pub(super) format: Format,
     depth: usize,
 }
 
-/// It did not fit.
+/// The error that a text did not fit.
 pub(super) struct Full;
 
 pub(super) type Written = Result<(), Full>;
@@ -34,9 +33,9 @@ pub(super) type Written = Result<(), Full>;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
-    /// In a row of a table: strings that look like names need no quotes.
+    /// Inside a row of a table: strings that look like names need no quotes.
     Row,
-    /// In a record: lists stand in brackets.
+    /// Inside a record: lists have brackets.
     Field,
     Json,
 }
@@ -58,7 +57,7 @@ impl Printer {
         self.limit.saturating_sub(self.text.len())
     }
 
-    /// All of the value, or some beginning of it and [`Full`].
+    /// Prints the whole value; if it does not fit, some beginning of it and [`Full`].
     pub(super) fn whole(&mut self, value: &Value, style: Style) -> Written {
         if self.depth >= DEEPEST {
             return Err(Full);
@@ -74,8 +73,7 @@ impl Printer {
         written
     }
 
-    /// The value in at most `budget` bytes, shortened if need be. Answers
-    /// whether it was.
+    /// Prints the value in at most `budget` bytes, shortened if necessary; returns whether it was shortened.
     pub(super) fn fit(&mut self, value: &Value, budget: usize, style: Style) -> bool {
         let (start, limit) = (self.text.len(), self.limit);
         self.limit = limit.min(start + budget);
@@ -85,7 +83,7 @@ impl Printer {
             if self.depth >= DEEPEST || self.short(value, style).is_err() {
                 self.text.truncate(start);
                 let stub = if style == Style::Json { "\"…\"" } else { "…" };
-                // If not even that fits, there is nothing to say.
+                // If not even the stub fits, nothing is printed.
                 self.put(stub).unwrap_or(());
             }
         }
@@ -93,7 +91,7 @@ impl Printer {
         !is_whole
     }
 
-    /// How long the value is, if it is no longer than `most`.
+    /// Returns the length of the printed value, if it is at most `most`.
     fn measure(&mut self, value: &Value, most: usize, style: Style) -> Option<usize> {
         let (start, limit) = (self.text.len(), self.limit);
         self.limit = limit.min(start + most);
@@ -103,8 +101,8 @@ impl Printer {
         length
     }
 
-    /// What each of those may take that need more than an equal share, when
-    /// the others take only what they need.
+    /// Returns the room for each value that needs more than an equal share, if the others take only
+    /// as much as they need.
     pub(super) fn big_share(&mut self, values: &[&Value], budget: usize, style: Style) -> usize {
         if values.len() <= 1 {
             return budget;
@@ -148,7 +146,7 @@ impl Printer {
             return Err(Full);
         }
         self.put(&sequence.open)?;
-        // Kept for what stands for the rest, and for the end.
+        // Room for the mark of omitted items, and for the end.
         const REST: usize = 56;
         let total = sequence.len();
         let room = self.left().saturating_sub(REST);
@@ -170,7 +168,7 @@ impl Printer {
             self.put(before)?;
             self.put(prefix)?;
             let is_short = self.fit(value, share.min(left), sequence.style);
-            // Better one less than a stump at the end.
+            // Omitting the value is better than a stump at the end.
             if is_short && left < share && written > 0 {
                 self.text.truncate(start);
                 break;

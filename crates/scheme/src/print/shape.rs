@@ -1,5 +1,4 @@
-//! Decides in which form a Scheme value is printed: an atom, a text, a sequence or a
-//! table.
+//! Decides in which form a Scheme value is printed: as an atom, a text, a sequence or a table.
 
 use std::sync::Arc;
 
@@ -15,20 +14,20 @@ pub(super) enum Shape<'v> {
     Atom(String),
     Text(&'v str),
     Sequence(Sequence<'v>),
-    /// Records of one kind.
+    /// Records of one kind, with the kind's name.
     Table(&'v str, &'v List),
 }
 
 pub(super) struct Sequence<'v> {
     pub(super) open: String,
-    /// Before the first.
+    /// The text before the first item.
     pub(super) lead: &'static str,
-    /// Before the others.
+    /// The text before each other item.
     pub(super) separator: &'static str,
     pub(super) close: &'static str,
-    /// Before what stands for the rest.
+    /// The text before the mark of omitted items.
     pub(super) rest_prefix: &'static str,
-    /// Of what is in it.
+    /// The style of the items.
     pub(super) style: Style,
     items: Items<'v>,
 }
@@ -60,7 +59,7 @@ pub(super) fn of<'v>(value: &'v Value, style: Style, paper: &Printer) -> Shape<'
     }
 }
 
-/// The kind of the records, if all that could be shown are records of one.
+/// Returns the kind of the records, if all values that could be shown are records of one kind.
 fn kind_of_all(list: &List, room: usize) -> Option<&str> {
     let Some(Value::Record(first, _)) = list.first() else { return None };
     let kind = first.kind();
@@ -68,7 +67,7 @@ fn kind_of_all(list: &List, room: usize) -> Option<&str> {
     list.iter().take(room).all(is_same).then_some(kind)
 }
 
-/// Whether it holds things of several kinds, which have a line each.
+/// Whether all values of a list that could be shown are records; each then gets its own line.
 fn is_all_records(list: &List, room: usize) -> bool {
     list.len() > 1 && list.iter().take(room).all(|value| matches!(value, Value::Record(..)))
 }
@@ -81,7 +80,7 @@ impl<'v> Sequence<'v> {
         }
     }
 
-    /// What is in it, each with what stands before it.
+    /// Returns the items, each with the text before it.
     pub(super) fn items(&self) -> Box<dyn Iterator<Item = (&str, &Value)> + '_> {
         match &self.items {
             Items::List(list) => Box::new(list.iter().map(|value| ("", value))),
@@ -102,7 +101,7 @@ impl<'v> Sequence<'v> {
         }
     }
 
-    /// Records, each on a line of its own.
+    /// Lists records, each on its own line.
     fn lines(kind: &str, list: &'v List) -> Self {
         Self {
             open: format!("({}", atoms::symbol(&format!("{kind}s"))),
@@ -124,7 +123,7 @@ impl<'v> Sequence<'v> {
                 1 => matches!(&*name, "description" | "summary"),
                 _ => false,
             };
-            // Without a name in front, nothing is known by its place.
+            // Without a name at the front, no field is recognised by its position.
             is_head &= is_next && !(index == 0 && value.is_empty());
             if value.is_empty() {
                 continue;

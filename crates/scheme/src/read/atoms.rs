@@ -2,12 +2,12 @@
 
 use crate::read::Form;
 
-/// What ends a word.
+/// Whether a character ends a word.
 pub(super) fn is_delimiter(c: char) -> bool {
     c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | '{' | '}' | '"' | ';' | '\'' | '`' | ',' | '|')
 }
 
-/// A word without bars in it.
+/// Parses a word without bars in it.
 pub(super) fn word(word: &str) -> Form {
     match word {
         "." => Form::Dot,
@@ -24,7 +24,7 @@ pub(super) fn word(word: &str) -> Form {
     }
 }
 
-/// Whether the word can stand as it is for the symbol of that name.
+/// Whether a symbol of that name can be written without bars.
 pub(crate) fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('#')
@@ -32,7 +32,8 @@ pub(crate) fn is_plain(name: &str) -> bool {
         && matches!(word(name), Form::Symbol(_))
 }
 
-/// Whole numbers that do not fit are floats, as is a fraction.
+/// Parses a number. A whole number that does not fit becomes a float, and so does
+/// a fraction that is not whole.
 pub(crate) fn number(word: &str) -> Option<Form> {
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
     let digits = digits.strip_prefix('.').unwrap_or(digits);
@@ -56,7 +57,7 @@ pub(crate) fn number(word: &str) -> Option<Form> {
     })
 }
 
-/// Whether the name can stand as it is after a colon.
+/// Whether a keyword of that name can be written without bars.
 pub(crate) fn is_keyword(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| is_delimiter(c) || c.is_control())
 }

@@ -1,8 +1,8 @@
 //! Parses Scheme source text into forms.
 //!
-//! Besides R7RS: `:name` is a keyword, `[a b]` a list of values, `nil`, `true`
-//! and `false` are what they say. Levels are kept on a stack of the reader's
-//! own, and **a text that nests deeper than it may is an error, however deep**.
+//! In addition to R7RS, `:name` is a keyword, `[a b]` a list of values, and `nil`, `true` and
+//! `false` are constants. Levels are kept on a stack of the reader's own, and **a text that nests
+//! deeper than it may is an error, however deep**.
 
 mod atoms;
 mod reader;
@@ -20,14 +20,14 @@ pub(crate) use atoms::is_plain;
 pub(crate) use atoms::number;
 pub(crate) use reader::Reader;
 
-/// A form with its place in the text.
+/// A form with its position in the text.
 #[derive(Clone, Debug)]
 pub struct Datum {
     pub form: Form,
     pub at: Position,
 }
 
-/// What was read, before it is compiled.
+/// A parsed form, before it is compiled.
 #[derive(Clone, Debug)]
 pub enum Form {
     Nil,
@@ -39,13 +39,13 @@ pub enum Form {
     Keyword(Arc<str>),
     /// The dot before the rest of the parameters.
     Dot,
-    /// `(a b)`.
+    /// A list in parentheses: `(a b)`.
     List(Arc<[Datum]>),
-    /// `[a b]`: a list of what is in it, evaluated.
+    /// A list in brackets: `[a b]`, the list of the items' values.
     Brackets(Arc<[Datum]>),
 }
 
-/// All forms of `text`.
+/// Parses all forms of `text`.
 pub fn read(text: &str) -> Result<Vec<Datum>, Error> {
     Reader::new(text, Limits::default().nesting).collect()
 }
@@ -55,7 +55,7 @@ impl Datum {
         Self { form, at }
     }
 
-    /// What it is when it is quoted.
+    /// Returns the value of the form when it is quoted.
     pub fn to_value(&self) -> Result<Value, Error> {
         Ok(match &self.form {
             Form::Nil => Value::Nil,
@@ -88,8 +88,7 @@ impl Datum {
         self.as_symbol().is_some_and(|name| **name == *wanted)
     }
 
-    /// What is between parentheses or brackets: in a place where there is only
-    /// one meaning, both will do.
+    /// Returns the items between parentheses or brackets; where there is only one meaning, both are allowed.
     pub(crate) fn as_items(&self) -> Option<&[Self]> {
         match &self.form {
             Form::List(items) | Form::Brackets(items) => Some(items),

@@ -1,5 +1,5 @@
-//! The parser of Scheme source: one form at a time, so that what is before a mistake
-//! has been read.
+//! The parser of Scheme source. It returns one form at a time, so that the forms
+//! before a mistake can be used.
 
 use crate::error::Error;
 use crate::error::Position;
@@ -15,7 +15,7 @@ pub(crate) struct Reader<'a> {
     is_over: bool,
 }
 
-/// A level that is not closed yet.
+/// A list or a prefix that is not closed yet.
 struct Level {
     opener: Opener,
     items: Vec<Datum>,
@@ -26,7 +26,7 @@ struct Level {
 enum Opener {
     Parenthesis,
     Bracket,
-    /// `'` and its kin: closed by the one form that follows.
+    /// `'` and the other prefixes, closed by the one form that follows.
     Prefix,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Reader<'a> {
         Self { text, at: Position { line: 1, column: 1 }, nesting, is_over: false }
     }
 
-    /// The next form; nothing at the end.
+    /// Reads the next form; `None` at the end.
     fn form(&mut self) -> Result<Option<Datum>, Error> {
         let mut levels: Vec<Level> = Vec::new();
         loop {
@@ -124,8 +124,7 @@ impl<'a> Reader<'a> {
         Ok(Datum::new(form, at))
     }
 
-    /// A name, a keyword or a number; `|a b|` and `:|a b|` are names with
-    /// anything in them.
+    /// Reads a name, a keyword or a number; `|a b|` and `:|a b|` are names that may contain anything.
     fn word(&mut self, at: Position) -> Result<Datum, Error> {
         let is_keyword = self.text.starts_with(":|");
         if is_keyword {
@@ -139,7 +138,7 @@ impl<'a> Reader<'a> {
         Ok(Datum::new(atoms::word(self.bare()), at))
     }
 
-    /// Up to what ends a word; at least one character.
+    /// Takes at least one character, and all further ones up to a delimiter.
     fn bare(&mut self) -> &'a str {
         let text = self.text;
         let first = text.chars().next().map_or(0, char::len_utf8);
@@ -149,7 +148,7 @@ impl<'a> Reader<'a> {
         &text[..end]
     }
 
-    /// Up to `end`, which has been opened at `at`.
+    /// Reads up to `end`; `at` is the position of the opening quote or bar.
     fn quoted(&mut self, end: char, at: Position) -> Result<String, Error> {
         let mut text = String::new();
         loop {
@@ -183,7 +182,7 @@ impl<'a> Reader<'a> {
                 while self.advance() != Some(';') {}
                 Some(c)
             }
-            // A line that goes on.
+            // A backslash at the end of a line continues it.
             Some('\n') => {
                 while matches!(self.peek(), Some(' ' | '\t')) {
                     self.advance();
@@ -207,7 +206,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `#| … |#`, which nests.
+    /// Skips a comment `#| … |#`, which may nest.
     fn skip_block(&mut self) -> Result<(), Error> {
         let at = self.at;
         let mut depth = 0_usize;

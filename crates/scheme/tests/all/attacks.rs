@@ -1,5 +1,4 @@
-//! Programs that mean harm, or mean well and never end: each gets an error,
-//! soon, and nothing else happens.
+//! Tests programs that are hostile or never end: each gets an error, soon, and nothing else happens.
 
 use std::time::Duration;
 use std::time::Instant;
@@ -14,10 +13,10 @@ use consort_scheme::read;
 use crate::common::Graph;
 use crate::common::tight;
 
-/// With a deadline of 200 ms, in a debug build, on a busy machine.
+/// Longest time a test may take, with a deadline of 200 ms, in a debug build, on a busy machine.
 const SOON: Duration = Duration::from_secs(2);
 
-/// The message, if it fails.
+/// Runs a program; returns the message if it fails.
 fn run(source: &str, limits: &Limits) -> Option<String> {
     let start = Instant::now();
     let results = Session::new().run(source, &mut Graph, limits);
@@ -41,7 +40,7 @@ fn head(source: &str) -> String {
     source.chars().take(80).collect()
 }
 
-/// It may work or fail, but it ends.
+/// Runs a program that may succeed or fail, but must end.
 fn ends(source: &str) {
     run(source, &tight());
 }
@@ -207,7 +206,7 @@ fn long_chains_are_dropped() {
     assert!(matches!(results[0], Ok(Value::Int(300_000))), "{results:?}");
 }
 
-/// What a program has put into a record is not looked through when it is taken out.
+/// A value that a program has put into a record is not scanned when it is read back.
 #[test]
 fn a_long_list_in_a_record_is_had_at_once() {
     let source = "(let ((d (dict :a (iota 1000000)))) (let loop ((i 0)) (if (< i 100000) (begin (@ d :a) (:a d) (loop (+ i 1))) i)))";

@@ -1,4 +1,4 @@
-//! A small world: three principles and some functions.
+//! A small host for tests: three principles and some functions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,7 +110,7 @@ impl HostFunctions for Graph {
     }
 }
 
-/// What an attack has to get along with.
+/// The limits under which attacks run.
 pub(crate) fn tight() -> Limits {
     Limits { deadline: Duration::from_millis(200), ..Limits::default() }
 }

@@ -1,5 +1,5 @@
-//! Programs and their answers, as data: `corpus.txt`. `UPDATE_CORPUS=1` writes
-//! the answers that were found.
+//! Tests programs against their answers in `corpus.txt`. `UPDATE_CORPUS=1` writes
+//! the answers that were found into it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -57,8 +57,8 @@ fn answer(program: &str) -> String {
     print(&results, Format::Columnar, 4000)
 }
 
-/// A case is a program of any number of lines, then its answer, each line after
-/// `=> `. Empty lines and `## ` headings stand between.
+/// Reads the cases: a program of any number of lines, then its answer, each line after `=> `. Empty
+/// lines and `## ` headings separate them.
 fn blocks() -> Vec<Option<(String, String)>> {
     let mut blocks = Vec::new();
     let mut program = Vec::new();

@@ -1,4 +1,4 @@
-//! The language as its users meet it.
+//! Tests of the language through its public interface.
 
 mod attacks;
 mod common;

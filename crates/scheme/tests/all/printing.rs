@@ -1,4 +1,4 @@
-//! How answers look.
+//! Tests of printed answers, in all formats and lengths.
 
 use consort_scheme::Format;
 use consort_scheme::Limits;

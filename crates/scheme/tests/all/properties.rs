@@ -1,4 +1,4 @@
-//! Whatever is typed, and whatever is shown.
+//! Property tests: any program is answered, and any value is printed within its length and reads back.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::common::tight;
 
 const FORMATS: [Format; 3] = [Format::Columnar, Format::Record, Format::Json];
 
-/// Data: what is written is read as the same.
+/// Data that reads back as the same values when printed.
 fn data() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Nil),
@@ -31,7 +31,7 @@ fn data() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 64, 8, |inner| prop::collection::vec(inner, 0..8).prop_map(Value::list))
 }
 
-/// Data with records in it.
+/// Data that may contain records.
 fn anything() -> impl Strategy<Value = Value> {
     data().prop_recursive(4, 64, 8, |inner| {
         prop_oneof![
@@ -207,7 +207,7 @@ fn long_lists_and_texts_fit() {
                     format == Format::Json || read(&shown).is_ok(),
                     "{longest} {format:?} {source}: {shown}"
                 );
-                // What there is room for is used.
+                // The room that is there must be used.
                 let is_used = shown.len() * 3 >= longest || longest < 200;
                 assert!(is_used, "{} of {longest} {format:?} {source}", shown.len());
             }

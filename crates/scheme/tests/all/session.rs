@@ -1,4 +1,4 @@
-//! What stays from one run to the next.
+//! Tests of sessions: definitions that stay, limits, cancelling; and a measurement.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -38,7 +38,7 @@ fn definitions_stay() {
         f"#]],
     );
     check(&mut session, "(f 10)", expect!["11"]);
-    // What was defined later is found, too.
+    // A name that is defined later is found, too.
     check(&mut session, "(define (g) (h 2))", expect!["g"]);
     check(&mut session, "(g)", expect![[r#"(error "unknown name `h`" :at "1:14")"#]]);
     check(
@@ -97,7 +97,7 @@ fn a_definition_comes_before_the_language() {
     check(&mut session, r#"(sum "a" "b")"#, expect![[r#""ab""#]]);
 }
 
-/// However it is hidden: in lists, texts, functions, names or dictionaries.
+/// The limit holds wherever values are hidden: in lists, texts, functions or dictionaries.
 #[test]
 fn definitions_keep_only_so_much() {
     for large in [
@@ -123,11 +123,11 @@ fn definitions_keep_only_so_much() {
         }
         let (n, error) = refused.unwrap_or_else(|| panic!("all were kept: {large}"));
         assert!(n > 0 && error.message.starts_with("nothing was defined"), "{large}: {n} {error:?}");
-        // The others stay; one that is given up makes room.
+        // The other definitions stay; giving one up makes room.
         assert!(run("(nil? a0)").is_ok_and(|value| value == "false"), "{large}");
         run("(define a0 nil)").unwrap();
         run(&format!("(define b {large})")).unwrap();
-        // What is shared is counted once.
+        // Shared values are counted once.
         (0..10).for_each(|n| drop(run(&format!("(define c{n} b)")).unwrap()));
     }
 }
@@ -145,7 +145,7 @@ fn names_and_functions_count_among_what_is_kept() {
     let mut session = Session::new();
     let long = "n".repeat(100_000);
     let is_refused = (0..50).any(|n| {
-        // Mentioned, and never defined.
+        // The name is mentioned, but never defined.
         let results = session.run(&format!("(lambda () {long}{n})"), &mut Graph, &limits);
         results.last().unwrap().is_err()
     });
@@ -161,7 +161,7 @@ fn a_run_can_be_cancelled() {
         print(&results, Format::Columnar, 4000)
     });
     is_cancelled.store(true, Ordering::Relaxed);
-    // Perhaps before its first step: then there is no place to name.
+    // The run may be cancelled before its first step; then the error has no position.
     let told = run.join().unwrap();
     assert!(told.starts_with(r#"(error "cancelled""#), "{told}");
 }
@@ -185,7 +185,7 @@ impl HostFunctions for Table {
     }
 }
 
-/// `cargo nextest run --release -p consort-scheme --run-ignored only --no-capture`
+/// Run with `cargo nextest run --release -p consort-scheme --run-ignored only --no-capture`.
 #[test]
 #[ignore = "a measurement"]
 fn a_query_over_ten_thousand_records() {
