@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
 
-/// `{"entity": "…", "set": {"field": "…", "value": …}}`
+/// An edit of one entity; as JSON `{"entity": "…", "set": {"field": "…", "value": …}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edit {
     pub entity: String,
@@ -12,7 +12,7 @@ pub struct Edit {
     pub change: Change,
 }
 
-/// What an edit does.
+/// The change that an edit makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
@@ -20,22 +20,22 @@ pub enum Change {
     Set { field: String, value: Value },
     /// Puts a member into a set, or replaces its value.
     Add { set: String, member: String, value: Value },
-    /// Takes a member out of a set; one that is not there is no error.
+    /// Removes a member from a set; a member that is not there is no error.
     Remove { set: String, member: String },
 }
 
-/// When and by whom something was said, which decides between two that differ.
+/// The time and the writer of an edit, which decide between two that differ, and its author.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stamp {
-    /// Milliseconds, by the writer's clock.
+    /// The time in milliseconds, by the writer's clock.
     pub at: i64,
-    /// The replica, and its Yjs client id: 53 bits, and no two replicas alike.
+    /// The id of the replica, which is its Yjs client id: 53 bits, and different for each replica.
     pub writer: u64,
-    /// Anything about who wrote it.
+    /// Any JSON about the author.
     pub by: Value,
 }
 
-/// An edit as it happened.
+/// An edit with its stamp.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StampedEdit {
     #[serde(flatten)]

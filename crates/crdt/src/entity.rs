@@ -1,7 +1,7 @@
 //! An entity of the CRDT as plain data (registers and sets), without a document.
 //!
-//! **Whatever a document went through, applying the same edits and the same
-//! merge results here, in the same order, gives what the document reads.**
+//! **Whatever happened to a document, applying the same edits and merge results here in the same
+//! order gives the same entity as the document has.**
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use crate::edit::Change;
 use crate::edit::StampedEdit;
 use crate::value::normal;
 
-/// An entity with all that was said of it.
+/// An entity with all its registers and sets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entity {
     pub registers: BTreeMap<String, Register>,
-    /// By set, then by member. No set is empty.
+    /// The members by set and name. No set is empty.
     pub sets: BTreeMap<String, BTreeMap<String, Member>>,
 }
 
-/// A field of which the newest value counts.
+/// A field that keeps only its newest value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Register {
     pub value: Value,
@@ -30,7 +30,7 @@ pub struct Register {
     pub by: Value,
 }
 
-/// A value in a set, or that it was taken out.
+/// A member of a set, with its value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
     pub value: Value,
@@ -39,8 +39,8 @@ pub struct Member {
 }
 
 impl Entity {
-    /// A register takes what is not older than what it has, by `(at, writer)`;
-    /// a set takes what it is told. The edit's entity is not looked at.
+    /// Applies an edit: a register takes a value that is not older than its own, by `(at, writer)`;
+    /// a set takes every change. The entity that the edit names is not checked.
     pub fn apply(&mut self, stamped: &StampedEdit) {
         let stamp = &stamped.stamp;
         match &stamped.edit.change {
@@ -67,7 +67,7 @@ impl Entity {
         }
     }
 
-    /// Nothing is known of it: as if it had never been named.
+    /// Tells whether nothing is known of the entity, as if it had never been named.
     pub fn is_empty(&self) -> bool {
         self.registers.is_empty() && self.sets.is_empty()
     }

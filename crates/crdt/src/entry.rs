@@ -20,7 +20,7 @@ impl Entry {
         Some(Self { at: from_any(at).as_i64()?, value: from_any(value), by: from_any(by) })
     }
 
-    /// Only when it was written, which is all that an overwrite asks.
+    /// Reads only the time of an entry, which is all that an overwrite needs.
     pub(crate) fn read_at(any: &Any) -> Option<i64> {
         let Any::Array(parts) = any else { return None };
         let [at, _, _] = parts.as_ref() else { return None };
@@ -28,7 +28,7 @@ impl Entry {
     }
 }
 
-/// `by` is already converted, as all entries of a batch share it.
+/// Encodes an entry; `by` is converted already, as all entries of a batch share it.
 pub(crate) fn write(at: i64, value: &Value, by: &Any) -> Any {
     Any::Array([Any::from(at), to_any(value), by.clone()].into())
 }

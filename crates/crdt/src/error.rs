@@ -2,18 +2,18 @@
 
 use std::error::Error;
 
-/// Why bytes are no document.
+/// The reason why an edit or an update is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum CrdtError {
-    /// Not what Yjs would write, or cut off.
+    /// Bytes that Yjs would not write, or that are cut off.
     #[error("malformed at byte {at}: {what}")]
     Malformed { at: usize, what: &'static str },
-    /// Yjs may write this, but no document of this layout contains it.
+    /// Bytes that Yjs may write, but that no document of this layout contains.
     #[error("not of this layout at byte {at}: {what}")]
     Foreign { at: usize, what: &'static str },
     #[error("more than {limit} {what}")]
     TooMuch { what: &'static str, limit: usize },
-    /// It builds on what is not here: ask the sender for what is missing since
+    /// The update builds on edits that are not here: ask the sender for everything since
     /// [`Document::vector`](crate::Document::vector).
     #[error("edits of writer {writer} are missing before {clock}")]
     Gap { writer: u64, clock: u32 },

@@ -1,11 +1,11 @@
-//! The keys under which the map of a CRDT entity keeps its values: written and parsed.
+//! Writes and parses the keys under which the map of a CRDT entity keeps its values.
 //!
-//! **Every key that is written reads back as itself, and no two keys read as
-//! the same:** what is not in the one form we write is not read at all.
+//! **Every key that is written reads back as itself, and no two keys read as the same:** a key that
+//! is not exactly as we write it is not read at all.
 
 use std::borrow::Cow;
 
-/// The greatest client id that JavaScript can count to.
+/// The greatest client id that JavaScript can represent exactly.
 pub(crate) const MAX_WRITER: u64 = (1 << 53) - 1;
 
 #[derive(Debug, PartialEq)]

@@ -1,8 +1,8 @@
-//! The synchronisation messages of Yjs programs (y-protocols, as y-websocket sends
-//! them): one frame is one message.
+//! Answers the synchronisation messages of Yjs programs (y-protocols, as y-websocket sends them):
+//! one frame is one message.
 //!
-//! Nothing is sent here. **A frame either is answered or is an error, and one
-//! from a peer that may only read changes nothing.**
+//! Nothing is sent here. **A frame either is answered or is an error, and a frame from a peer that
+//! may only read changes nothing.**
 
 use serde::de::IgnoredAny;
 
@@ -16,42 +16,42 @@ const SYNC: u64 = 0;
 const AWARENESS: u64 = 1;
 const ASK_AWARENESS: u64 = 3;
 
-/// "This is what I have."
+/// Step "this is what I have".
 const STEP_1: u64 = 0;
-/// "This is what you lack."
+/// Step "this is what you lack".
 const STEP_2: u64 = 1;
-/// "This just happened."
+/// Step "this just happened".
 const UPDATE: u64 = 2;
 
-/// What came of a frame.
+/// The result of a peer's frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// Frames for the one who sent it, in order.
+    /// The frames to send back to the peer, in order.
     pub replies: Vec<Vec<u8>>,
-    /// What it changed here.
+    /// The edits that the frame brought.
     pub merged: Vec<StampedEdit>,
-    /// The update with which it did, if there was news in it, be it none that is
-    /// read: what comes later may build on it.
+    /// The update of the frame, if it was new here, even if none of its edits is read: later
+    /// updates may build on it.
     pub update: Option<Vec<u8>>,
-    /// It builds on what is not here, and `replies` ask for that. One that sends the
-    /// same again does not have it either: asking for ever leads nowhere.
+    /// Whether the frame builds on edits that are not here; then `replies` ask for them. A peer
+    /// that sends the same frame again does not have them either, so do not ask it forever.
     pub is_gap: bool,
-    /// A frame for everyone else.
+    /// The frame to pass on to all other peers.
     pub relay: Option<Vec<u8>>,
 }
 
-/// The first frame for a new peer: it will send what is missing here.
+/// Makes the first frame for a new peer, which makes it send everything that is missing here.
 pub fn greet(document: &Document) -> Vec<u8> {
     frame(STEP_1, &document.vector())
 }
 
-/// A frame that tells peers of `update`, which was made here.
+/// Makes a frame that sends `update`, which was made here, to peers.
 pub fn tell(update: &[u8]) -> Vec<u8> {
     frame(UPDATE, update)
 }
 
-/// Does what a peer's frame asks. A peer that sends what builds on edits that
-/// are not here is greeted again: it will send all that is missing.
+/// Handles a peer's frame. A peer whose frame builds on edits that are not here is greeted again,
+/// so that it sends everything that is missing.
 pub fn answer(document: &mut Document, frame: &[u8], may_write: bool) -> Result<Answer, CrdtError> {
     let mut reader = Reader::new(frame);
     match reader.uint()? {
@@ -92,8 +92,9 @@ pub fn answer(document: &mut Document, frame: &[u8], may_write: bool) -> Result<
     }
 }
 
-/// Who is there, each with a clock and a state in JSON. Nothing is kept of it, but a
-/// peer that it is passed on to reads it, and may fall over what is not so.
+/// Checks an awareness message: the peers that are present, each with a clock and
+/// a state in JSON. Nothing of it is kept, but peers that it is passed on to read
+/// it and may fail on malformed states.
 fn check_awareness(states: &[u8]) -> Result<(), CrdtError> {
     let mut reader = Reader::new(states);
     for _ in 0..reader.count()? {

@@ -13,11 +13,11 @@ use serde_json::Number;
 use serde_json::Value;
 use yrs::Any;
 
-/// 2^63, which is what `i64::MAX` becomes on the way: the next float below is
-/// 1024 less, so it is read as that.
+/// 2^63, the float that `i64::MAX` becomes: the next smaller float is 1024 less,
+/// so 2^63 is read back as `i64::MAX`.
 const TOP: f64 = 9_223_372_036_854_775_808.0;
 
-/// The same value as it comes back from a document.
+/// Returns a value as it comes back from a document.
 pub(crate) fn normal(value: &Value) -> Value {
     match value {
         Value::Number(number) => match number.as_i64() {
@@ -32,7 +32,7 @@ pub(crate) fn normal(value: &Value) -> Value {
     }
 }
 
-/// How many arrays and objects are around the innermost value.
+/// Counts the arrays and objects around the innermost value.
 pub(crate) fn depth(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
@@ -62,7 +62,7 @@ pub(crate) fn to_any(value: &Value) -> Any {
     }
 }
 
-/// What JSON cannot say (`undefined`, `NaN`, bytes) is null.
+/// Converts a Yjs value; one that JSON does not have (`undefined`, `NaN`, bytes) becomes null.
 pub(crate) fn from_any(any: &Any) -> Value {
     match any {
         Any::Null | Any::Undefined | Any::Buffer(_) => Value::Null,
@@ -81,7 +81,7 @@ pub(crate) fn from_any(any: &Any) -> Value {
 
 fn from_float(float: f64) -> Value {
     if float.trunc() == float && (-TOP..=TOP).contains(&float) {
-        // Whole and in range; only 2^63 itself saturates, as it should.
+        // The float is whole and in range; only 2^63 itself saturates, as it should.
         Value::from(float as i64)
     } else {
         Number::from_f64(float).map_or(Value::Null, Value::Number)

@@ -1,4 +1,4 @@
-//! How long it takes. Run with
+//! Measures how long operations on large documents take. Run with
 //! `cargo test --release -p consort-crdt --test figures -- --ignored --nocapture`.
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use consort_crdt::check;
 use serde_json::Value;
 use serde_json::json;
 
-/// Three registers and nine members, as a principle of the knowledge has.
+/// Makes an entity with three registers and nine members, as a principle of the knowledge has.
 fn entity(id: usize) -> Vec<Edit> {
     let entity = format!("01JD{id:022}");
     let set = |field: &str, value: Value| Change::Set { field: field.to_owned(), value };

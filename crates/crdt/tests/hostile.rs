@@ -1,5 +1,5 @@
-//! Whatever the bytes, there is an answer: never a panic, and no document that
-//! cannot be read, edited and written afterwards.
+//! Tests damaged bytes: every input is answered, without a panic, and no document results that
+//! cannot be read, edited and written.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -21,7 +21,7 @@ fn stamp(at: i64, writer: u64) -> Stamp {
     Stamp { at, writer, by: json!({"agent": "x", "session": 7}) }
 }
 
-/// Two writers, some entries written over, some removed.
+/// Makes a document of two writers, with some entries overwritten and some removed.
 fn ordinary() -> Document {
     let mut document = Document::new();
     for round in 0..3 {
@@ -44,7 +44,7 @@ fn ordinary() -> Document {
     document
 }
 
-/// All that there was is removed: what made the library underneath abort.
+/// Makes a document from which everything was removed: such a document made yrs abort.
 fn emptied() -> Document {
     let mut document = Document::new();
     for id in 0..8 {
@@ -57,7 +57,7 @@ fn emptied() -> Document {
     document
 }
 
-/// A small generator: the cases are the same on every run.
+/// A small random generator; the cases are the same on every run.
 struct Dice(u64);
 
 impl Dice {
@@ -69,7 +69,7 @@ impl Dice {
     }
 }
 
-/// Loads it and merges it; what was accepted must go on working.
+/// Loads and merges the bytes; a document that was accepted must work afterwards.
 fn endure(bytes: &[u8], into: &[u8]) -> bool {
     let mut loaded = Document::load(bytes);
     if let Ok(document) = &mut loaded {

@@ -1,5 +1,5 @@
-//! Whatever three replicas do and send each other, they end alike, and each
-//! says at every moment what it should.
+//! Tests that three replicas end with the same content whatever they do and send each other, and
+//! that each has the expected content at every moment.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -71,7 +71,7 @@ proptest! {
         }
     }
 
-    /// What is edited in the bytes is what the document would have come to.
+    /// Editing the bytes gives the same bytes as editing the document.
     #[test]
     fn editing_bytes_is_editing(writers in writers(), acts in acts(), later in acts(), at in 6..9i64, pen in 0..4usize, known in any::<bool>()) {
         let world = World::played(writers, &acts);
@@ -103,7 +103,7 @@ proptest! {
         prop_assert_eq!(Document::edited(&state, &batches).unwrap(), Some(document.state()));
     }
 
-    /// One document, several writers: what an import does.
+    /// Several writers edit one document, as an import does.
     #[test]
     fn one_document_may_be_written_by_many(acts in acts()) {
         let mut document = Document::new();
@@ -151,7 +151,7 @@ fn the_newest_wins_no_matter_who_wrote_it() {
         other.edit(&set(2), &stamp(20, late)).unwrap();
         one.merge(&other.state()).unwrap();
         assert_eq!(one.entity("e").unwrap().registers["f"].value, json!(2));
-        // Who has seen the newer one, but whose clock is behind, does not win.
+        // A writer that has seen the newer value, but whose clock is behind, does not win.
         one.edit(&set(3), &stamp(15, early)).unwrap();
         assert_eq!(one.entity("e").unwrap().registers["f"].value, json!(2));
         one.edit(&set(4), &stamp(20, 3)).unwrap();
@@ -159,7 +159,7 @@ fn the_newest_wins_no_matter_who_wrote_it() {
     }
 }
 
-/// With one key for all writers, the removal would take both.
+/// With one key for all writers, the removal would remove both.
 #[test]
 fn a_removal_takes_only_what_it_saw() {
     for writers in [[1, 2, 3], [2, 1, 3], [3, 2, 1]] {

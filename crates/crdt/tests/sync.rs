@@ -1,4 +1,4 @@
-//! Peers that talk as y-protocols do end alike.
+//! Tests that peers which talk y-protocols end with the same content.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -19,7 +19,7 @@ fn write(document: &mut Document, writer: u64, value: i64) -> Vec<u8> {
     document.since(&before).unwrap()
 }
 
-/// Both greet; every frame is carried over until nothing is left to say.
+/// Lets both peers greet, and passes frames on until neither replies.
 fn converse(server: &mut Document, client: &mut Document, may_write: bool) -> Vec<Answer> {
     let mut to_client = vec![sync::greet(server)];
     let mut to_server = vec![sync::greet(client)];

@@ -1,4 +1,4 @@
-//! What is written is what is read: here, after loading, and as JSON.
+//! Tests that values read back as they were written: here, after loading, and as JSON.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -19,7 +19,7 @@ fn set(value: Value) -> StampedEdit {
     StampedEdit { edit: Edit { entity: "e".to_owned(), change }, stamp }
 }
 
-/// As the document has it, loaded again.
+/// Returns the entity as a document has it after it was loaded again.
 fn stored(stamped: &StampedEdit) -> Entity {
     let mut document = Document::new();
     document.edit(std::slice::from_ref(&stamped.edit), &stamped.stamp).unwrap();
@@ -44,7 +44,7 @@ fn numbers_keep_their_value() {
     for float in [0.1, -2.5, f64::MIN_POSITIVE, 5e-324, f64::MAX, 1e300, 1.0 / 3.0, 9.3e18, 1e19] {
         assert_eq!(read_back(json!(float)), json!(float));
     }
-    // As in JavaScript, what is whole is an integer.
+    // As in JavaScript, a whole number is an integer.
     assert_eq!(read_back(json!(2.0)), json!(2));
     assert_eq!(read_back(json!(-0.0)), json!(0));
     assert_eq!(read_back(json!(1e18)), json!(1_000_000_000_000_000_000_i64));
@@ -120,7 +120,7 @@ proptest! {
         let mut from_merge = Entity::default();
         from_merge.apply(&told[0]);
         prop_assert_eq!(&from_merge, &model);
-        // And through a journal of JSON.
+        // The edit also survives a journal of JSON.
         let line = serde_json::to_string(&stamped).unwrap();
         prop_assert_eq!(serde_json::from_str::<StampedEdit>(&line).unwrap(), stamped);
     }

@@ -1,5 +1,5 @@
-//! With Yjs itself, and a program that knows only the documented layout:
-//! both read the same, write the same bytes, and merge to the same.
+//! Tests against Yjs itself and a program that knows only the documented layout: both sides read
+//! the same, write the same bytes, and merge to the same document.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -25,7 +25,7 @@ struct Told {
     vector: String,
 }
 
-/// What Yjs has after `job`; `None` where it could not be brought, loudly.
+/// Runs `job` in Yjs and returns its document; `None`, with a loud message, if Yjs is not installed.
 fn yjs(job: &Value) -> Option<Told> {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let tools = here.join("../../.test-tools");
@@ -75,7 +75,7 @@ fn stamp(at: i64, writer: u64) -> Stamp {
     Stamp { at, writer, by: json!({"session": "s1", "agent": "claude", "2": 0, "10": 1}) }
 }
 
-/// All kinds of values and names, three writers, overwrites and removals.
+/// Makes a document with all kinds of values and names, three writers, overwrites and removals.
 fn rich() -> Document {
     let mut document = Document::new();
     let mut edits = vec![
@@ -164,7 +164,7 @@ fn concurrent_edits_merge_alike_in_both_orders() {
     }
 }
 
-/// What Yjs sends after an edit is small, and is taken.
+/// The small update that Yjs sends after an edit is accepted.
 #[test]
 fn a_document_that_yjs_began_is_ours_too() {
     let edits =

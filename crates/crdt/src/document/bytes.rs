@@ -1,4 +1,4 @@
-//! Makes edits in, and takes entities out of, the bytes of a document that nobody has loaded.
+//! Edits, or removes entities from, the encoded bytes of a document without loading all of it.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,15 @@ use crate::error::CrdtError;
 use crate::wire;
 
 impl Document {
-    /// An update, in which nothing is left of what these entities say. Its entries stay,
-    /// for later ones build on them.
+    /// Removes from an update everything that these entities say: values and members' names. Their
+    /// entries stay, because later updates build on them.
     pub fn scrub(update: &[u8], entities: &BTreeSet<&str>) -> Result<Vec<u8>, CrdtError> {
         wire::scrub(update, entities)
     }
 
-    /// The [`Self::state`] that [`Self::edit`] would lead to, batch by batch, from the one
-    /// before. Only the entities that are edited are loaded, which is many times as quick.
-    /// `None` where that cannot be done: then the document has to be loaded.
+    /// Returns the [`Self::state`] that [`Self::edit`] would lead to from `state`, batch by batch.
+    /// Loads only the edited entities, which is many times as fast. Returns `None` if that is not
+    /// possible: then the whole document has to be loaded.
     pub fn edited(state: &[u8], batches: &[(Vec<Edit>, Stamp)]) -> Result<Option<Vec<u8>>, CrdtError> {
         let edits = batches.iter().flat_map(|(edits, _)| edits);
         let entities: BTreeSet<&str> = edits.map(|edit| edit.entity.as_str()).collect();

@@ -26,13 +26,13 @@ use crate::value::depth;
 use crate::value::to_any;
 use crate::wire::MAX_DEPTH;
 
-/// One transaction over many new types takes quadratic time.
+/// Most edits in one transaction: its time is quadratic in the number of new types.
 const CHUNK: usize = 1_000;
 
 impl Document {
-    /// Makes all of `edits`, in their order, or none.
+    /// Makes all of `edits` in order, or none of them.
     pub fn edit(&mut self, edits: &[Edit], stamp: &Stamp) -> Result<(), CrdtError> {
-        // There is no rollback underneath: what can be wrong is looked at first.
+        // yrs has no rollback, so everything that can be wrong is checked first.
         for edit in edits {
             if let Change::Set { value, .. } | Change::Add { value, .. } = &edit.change
                 && depth(value) >= MAX_DEPTH
@@ -58,13 +58,13 @@ impl Document {
     }
 }
 
-/// Who has a key for each member.
+/// The writers that have a key for each member, by set and member.
 type Holders = BTreeMap<(String, String), BTreeSet<u64>>;
 
 struct Pen<'a> {
     stamp: &'a Stamp,
     by: Any,
-    /// Of each entity whose sets were edited.
+    /// The holders of each entity whose sets were edited.
     holders: HashMap<&'a str, Holders>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Pen<'a> {
         match &edit.change {
             Change::Set { field, value } => {
                 let key = key::register(field, writer);
-                // A clock that was set back: what it said later stays.
+                // After the clock was set back, the writer's own later entry stays.
                 let is_older = match map.get(txn, &key) {
                     Some(Out::Any(now)) => Entry::read_at(&now).is_some_and(|now| now > at),
                     _ => false,
@@ -92,8 +92,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Removes every writer's key of that member, except what `heir` has: it is
-    /// about to be written over.
+    /// Removes every writer's key of a member, except that of `heir`, who is about to write it again.
     fn clear(
         &mut self,
         txn: &mut TransactionMut<'_>,

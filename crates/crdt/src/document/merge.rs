@@ -23,20 +23,20 @@ use crate::key::Slot;
 use crate::wire;
 use crate::wire::Limits;
 
-/// What an update did.
+/// The effect of an update on the document.
 pub(crate) struct Merged {
     pub(crate) changes: Vec<StampedEdit>,
-    /// False: all of it was known.
+    /// Whether any of the update was unknown here.
     pub(crate) is_news: bool,
 }
 
 impl Document {
-    /// Applies a Yjs update (version 1) and tells what it changed, by entity,
-    /// field, set and member: every register entry that is new or newer, be it
-    /// that another one wins; every member whose value is another, or that is
-    /// gone. A removal has no stamp in Yjs: it carries that of what it removed.
+    /// Applies a Yjs update (version 1) and returns what it changed, by entity, field, set and
+    /// member: every register entry that is new or newer, even if another writer's entry wins;
+    /// every member whose value has changed or that is gone. A removal has no stamp in Yjs, so it
+    /// carries the stamp of the value it removed.
     ///
-    /// What builds on edits that are not here is refused as
+    /// An update that builds on edits which are not here is refused as
     /// [`CrdtError::Gap`], and changes nothing.
     pub fn merge(&mut self, update: &[u8]) -> Result<Vec<StampedEdit>, CrdtError> {
         self.ingest(update).map(|merged| merged.changes)
@@ -55,14 +55,14 @@ impl Document {
         let changed = watch.stop();
         applied.map_err(|error| CrdtError::Refused(error.into()))?;
         let is_news = !txn.insert_set().is_empty() || !txn.delete_set().is_empty();
-        // Only entries that wait for each other in a circle are left.
+        // Only entries that wait for each other in a circle are left: drop them.
         txn.prune_pending();
         let changes = told(&txn, changed);
         Ok(Merged { changes, is_news })
     }
 }
 
-/// The changed entries of one slot: what each writer had and has.
+/// The changed entries of one slot: for each writer, its entry before and after.
 type Writers = BTreeMap<u64, (Option<Entry>, Option<Entry>)>;
 
 fn told(txn: &impl ReadTxn, changed: Vec<Changed>) -> Vec<StampedEdit> {
@@ -77,7 +77,7 @@ fn told(txn: &impl ReadTxn, changed: Vec<Changed>) -> Vec<StampedEdit> {
 }
 
 fn told_of(txn: &impl ReadTxn, id: &str, slots: BTreeMap<Slot, Writers>) -> Vec<StampedEdit> {
-    // Only members need to know what did not change.
+    // Only members need the entries that did not change.
     let has_members = slots.keys().any(|slot| matches!(slot, Slot::Member { .. }));
     let mut kept: BTreeMap<Slot, Vec<(u64, Entry)>> = BTreeMap::new();
     if let Some(map) = txn.get_map(id)

@@ -1,4 +1,4 @@
-//! The CRDT document: a facade over the one of the Yjs library.
+//! The CRDT document: a facade over a document of the Yjs library (yrs).
 //!
 //! **The same calls give the same bytes.** Nothing here depends on a clock, on
 //! chance or on the order of a hash map.
@@ -27,23 +27,23 @@ use watch::Watch;
 /// A document of entities that merges with others.
 pub struct Document {
     doc: Doc,
-    /// Made by the first merge into it; loading needs none.
+    /// The observers that merges need; made by the first merge, as loading needs none.
     watch: Option<Watch>,
 }
 
 impl Document {
-    /// Empty.
+    /// Makes an empty document.
     pub fn new() -> Self {
         Self::with_pen(0)
     }
 
-    /// From a Yjs update (version 1) that has all there is, like [`Self::state`].
+    /// Loads a document from a complete Yjs update (version 1), such as [`Self::state`].
     pub fn load(state: &[u8]) -> Result<Self, CrdtError> {
         Self::load_for(state, 0)
     }
 
-    /// The same, ready to be edited by `writer`: [`Self::edit`] by another than
-    /// the last one has to load the document again.
+    /// Loads a document that `writer` can edit at once; [`Self::edit`] by any other writer than the
+    /// last has to load the document again.
     pub fn load_for(state: &[u8], writer: u64) -> Result<Self, CrdtError> {
         if writer > crate::key::MAX_WRITER {
             return Err(CrdtError::Writer { writer });
@@ -54,17 +54,17 @@ impl Document {
         Ok(document)
     }
 
-    /// All of it, as a Yjs update: `Y.applyUpdate(doc, bytes)`.
+    /// Encodes the whole document as a Yjs update: `Y.applyUpdate(doc, bytes)`.
     pub fn state(&self) -> Vec<u8> {
         self.encode(&StateVector::default())
     }
 
-    /// How much of each writer is here: a Yjs state vector.
+    /// Encodes how much of each writer is here, as a Yjs state vector.
     pub fn vector(&self) -> Vec<u8> {
         wire::write_vector(&self.known())
     }
 
-    /// What is not in a document with that [`Self::vector`], and all removals.
+    /// Encodes everything that a document with that [`Self::vector`] lacks, and all removals.
     pub fn since(&self, vector: &[u8]) -> Result<Vec<u8>, CrdtError> {
         let vector = wire::read_vector(vector)?;
         Ok(self.encode(&vector.into_iter().map(|(writer, clock)| (ClientID::new(writer), clock)).collect()))
@@ -74,8 +74,8 @@ impl Document {
         Self { doc: Doc::with_client_id(writer), watch: None }
     }
 
-    /// A Yjs document writes as one client, for good. Another one needs another
-    /// document with the same content.
+    /// Changes the writer of the document. A Yjs document writes as one client for good, so another
+    /// writer gets another document with the same content.
     fn take_pen(&mut self, writer: u64) -> Result<(), CrdtError> {
         if writer > crate::key::MAX_WRITER {
             return Err(CrdtError::Writer { writer });
@@ -88,7 +88,7 @@ impl Document {
         Ok(())
     }
 
-    /// The update has been surveyed.
+    /// Applies an update that has been surveyed.
     fn integrate(&self, update: &[u8]) -> Result<(), CrdtError> {
         let update = decode(update)?;
         self.doc.transact_mut().apply_update(update).map_err(|error| CrdtError::Refused(error.into()))

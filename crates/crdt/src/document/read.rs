@@ -18,14 +18,14 @@ use crate::key::Key;
 use crate::key::Slot;
 
 impl Document {
-    /// `None` where nothing is known of it, be it that all was removed.
+    /// Reads an entity; `None` if nothing is known of it, or all of it was removed.
     pub fn entity(&self, id: &str) -> Option<Entity> {
         let txn = self.doc.transact();
         let entity = entity(&txn, &txn.get_map(id)?);
         (!entity.is_empty()).then_some(entity)
     }
 
-    /// All of them, by id.
+    /// Reads all entities, by id.
     pub fn entities(&self) -> BTreeMap<String, Entity> {
         let txn = self.doc.transact();
         let read = |id: &str| Some((id.to_owned(), entity(&txn, &txn.get_map(id)?)));
@@ -34,7 +34,7 @@ impl Document {
     }
 }
 
-/// The newest entry of every slot, with its writer.
+/// Returns the newest entry of every slot, with its writer.
 pub(super) fn newest(entries: impl Iterator<Item = (Slot, u64, Entry)>) -> BTreeMap<Slot, (u64, Entry)> {
     let mut newest: BTreeMap<Slot, (u64, Entry)> = BTreeMap::new();
     for (slot, writer, entry) in entries {
@@ -46,7 +46,7 @@ pub(super) fn newest(entries: impl Iterator<Item = (Slot, u64, Entry)>) -> BTree
     newest
 }
 
-/// Every entry that reads.
+/// Returns all entries of a map whose key and value are of our form.
 pub(super) fn entries(txn: &impl ReadTxn, map: &MapRef) -> Vec<(Slot, u64, Entry)> {
     let read = |(name, value): (&str, Out)| {
         let Key { slot, writer } = key::parse(name)?;

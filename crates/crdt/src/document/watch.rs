@@ -1,7 +1,7 @@
 //! Observes which entries a merge into a CRDT document changes.
 //!
-//! The library underneath tells that only to observers of a map, so every root
-//! gets one. **They record while a merge runs, and only then.**
+//! yrs reports changed entries only to observers of a map, so every root has an observer. **The
+//! observers record only while a merge runs.**
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use yrs::types::EntryChange;
 #[derive(Default)]
 pub(super) struct Watch {
     roots: HashSet<Arc<str>>,
-    /// `None` while nobody asks.
+    /// The changes recorded so far; `None` while no merge runs.
     changed: Arc<Mutex<Option<Vec<Changed>>>>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Changed {
 }
 
 impl Watch {
-    /// Over all roots there are.
+    /// Observes all roots of a document.
     pub(super) fn new(txn: &mut TransactionMut<'_>) -> Self {
         let mut watch = Self::default();
         let there: Vec<String> = txn.root_refs().map(|(name, _)| name.to_owned()).collect();
@@ -39,7 +39,7 @@ impl Watch {
         watch
     }
 
-    /// Roots that came, or are about to.
+    /// Observes further roots, which are new or about to be created.
     pub(super) fn cover<'a>(&mut self, txn: &mut TransactionMut<'_>, names: impl Iterator<Item = &'a str>) {
         for name in names {
             if self.roots.contains(name) {
@@ -63,7 +63,7 @@ impl Watch {
         *self.changed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Vec::new());
     }
 
-    /// Stops recording and tells what was, in no order.
+    /// Stops recording and returns the changes, in no order.
     pub(super) fn stop(&self) -> Vec<Changed> {
         self.changed.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
     }

@@ -1,17 +1,16 @@
 //! Sorts the bytes of a Yjs update into one order, so that equal documents are equal
 //! bytes.
 //!
-//! The library underneath keeps objects in a map with random order, and
-//! removals by ascending writer where Yjs has them descending. Both are put
-//! into the order in which Yjs itself writes them, so that **the same document
-//! is the same bytes**, here and from JavaScript. Nothing changes its length.
+//! yrs keeps objects in a map with random order, and removals by ascending writer where Yjs has
+//! them descending. Both are put into the order in which Yjs itself writes them, so that **the same
+//! document is the same bytes**, here and from JavaScript. Sorting does not change the length.
 
 use super::Limits;
 use super::reader::Reader;
 use super::survey::survey;
 use crate::error::CrdtError;
 
-/// Our own update in one order. One that is not understood stays as it is.
+/// Sorts one of our own updates; an update that cannot be parsed stays as it is.
 pub(crate) fn canonical(mut update: Vec<u8>) -> Vec<u8> {
     let limits = Limits { bytes: usize::MAX, items: usize::MAX, ..Limits::default() };
     let Ok(found) = survey(&update, &limits) else { return update };
@@ -24,13 +23,13 @@ pub(crate) fn canonical(mut update: Vec<u8>) -> Vec<u8> {
         update[whole].copy_from_slice(&sorted);
     }
     for at in objects {
-        // It was just read, so it reads.
+        // The survey has just read this value, so reading it again cannot fail.
         let _ = sort_objects(&mut update[at..]);
     }
     update
 }
 
-/// Sorts every object in the value that `bytes` begin with; returns its length.
+/// Sorts every object in the value at the beginning of `bytes`; returns the value's length.
 fn sort_objects(bytes: &mut [u8]) -> Result<usize, CrdtError> {
     let mut reader = Reader::new(bytes);
     match reader.byte()? {
@@ -73,7 +72,7 @@ fn sort_objects(bytes: &mut [u8]) -> Result<usize, CrdtError> {
     }
 }
 
-/// JavaScript lists the fields that are array indexes first, by number.
+/// Returns the sort key of a field: JavaScript lists array indexes first, by number.
 fn rank(name: &str) -> (u32, String) {
     match name.parse::<u32>() {
         Ok(index) if index != u32::MAX && index.to_string() == name => (index, String::new()),

@@ -1,8 +1,7 @@
-//! The binary format of a Yjs update (version 1), checked and sorted without the
-//! document.
+//! The binary format of a Yjs update (version 1): checks, cuts and sorts it without the document.
 //!
-//! Yjs updates come from files and peers. They are read here once, strictly,
-//! before the document sees them, and put into one order when they leave.
+//! Updates from files and peers are read here once, strictly, before the document sees them;
+//! updates that leave are put into one order.
 
 mod canonical;
 mod part;
@@ -24,14 +23,13 @@ pub(crate) use survey::survey;
 
 use crate::error::CrdtError;
 
-/// How much an update may ask of the one who reads it.
+/// The limits on an update that somebody else made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub bytes: usize,
-    /// Entries and runs of removed ones; each takes some hundred bytes of
-    /// memory, however short it is.
+    /// Entries and runs of removed entries; each takes some hundred bytes of memory, however short it is.
     pub items: usize,
-    /// Arrays and objects inside one another. The reader underneath recurses.
+    /// Arrays and objects inside one another; the decoder of yrs recurses for each.
     pub depth: usize,
 }
 
@@ -41,11 +39,11 @@ impl Default for Limits {
     }
 }
 
-/// The 127 that `serde_json` reads, and the entry around them.
+/// Deepest nesting of a value: the 127 levels that `serde_json` reads, and the entry around them.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// Whether `update` is what a document of this layout could have sent, as far
-/// as its bytes alone tell.
+/// Checks that `update` is one that a document of this layout could have sent, as
+/// far as its bytes alone tell.
 pub fn check(update: &[u8], limits: &Limits) -> Result<(), CrdtError> {
     survey(update, limits).map(drop)
 }

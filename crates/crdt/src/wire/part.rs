@@ -1,9 +1,9 @@
-//! Cuts the entries of some entities out of the bytes of a document, and puts them back
-//! when they have been edited.
+//! Cuts the entries of some entities out of the bytes of a document, and puts them
+//! back after they have been edited.
 //!
-//! What is left out stands in the part as entries that are gone, so that every clock
-//! stays. Loading the part takes as long as those entities are large, however many there
-//! are. **The result is the bytes that the whole document would have written.**
+//! The part has runs of removed entries in place of everything else, so that every clock stays the
+//! same. The time to load it depends on the size of those entities, not of the document. **The
+//! result is the same bytes that the whole document would have written.**
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -20,18 +20,18 @@ use super::walk::Run;
 use super::walk::walk;
 use crate::error::CrdtError;
 
-/// Some entities of a document.
+/// The entries of some entities, cut out of a document's state.
 pub(crate) struct Part<'a> {
     state: &'a [u8],
-    /// What is left out of it, by writer and first clock.
+    /// The runs that are left out, by writer and first clock.
     left_out: BTreeMap<(u64, u32), Stretch>,
-    /// Where the removals begin in `state`.
+    /// The offset at which the removals begin in `state`.
     removals: usize,
-    /// The part, as an update.
+    /// The part, encoded as an update.
     pub(crate) update: Vec<u8>,
 }
 
-/// Runs of one writer that follow each other.
+/// Consecutive runs of one writer that are left out of a part.
 struct Stretch {
     clock: u32,
     length: u32,
@@ -39,7 +39,7 @@ struct Stretch {
     span: Range<usize>,
 }
 
-/// All that there is of one writer.
+/// All runs of one writer in an update.
 struct Section<B> {
     writer: u64,
     start: u32,
@@ -54,8 +54,8 @@ impl<B> Section<B> {
 }
 
 impl<'a> Part<'a> {
-    /// The entries of `roots` in `state`, which has all there is. `None` where somebody
-    /// replaced an entry of another writer, against the layout.
+    /// Cuts the entries of `roots` out of `state`, which must be complete. Returns `None` if
+    /// somebody replaced an entry of another writer, against the layout.
     pub(crate) fn cut(state: &'a [u8], roots: &BTreeSet<&'a str>) -> Result<Option<Self>, CrdtError> {
         let mut cut = Cut {
             roots: roots.iter().map(|root| root.as_bytes()).collect(),
@@ -77,8 +77,8 @@ impl<'a> Part<'a> {
         Ok(Some(Self { state, left_out: cut.left_out, removals, update }))
     }
 
-    /// The document, with what has become of the part. `None` where that is no longer
-    /// made of the same pieces.
+    /// Returns the document's state with the edited part in it; `None` if the part no longer
+    /// consists of the same pieces.
     pub(crate) fn put_back(&self, part: &[u8]) -> Result<Option<Vec<u8>>, CrdtError> {
         let mut sections: Vec<Section<&[u8]>> = Vec::new();
         let mut removed = self.removed()?;
@@ -115,7 +115,7 @@ impl<'a> Part<'a> {
         Ok(Some(bytes))
     }
 
-    /// The clocks that are removed in the whole, by writer.
+    /// Reads the clocks that are removed in the whole document, by writer.
     fn removed(&self) -> Result<BTreeMap<u64, Vec<Range<u32>>>, CrdtError> {
         let mut reader = Reader::new(&self.state[self.removals..]);
         let mut removed: BTreeMap<u64, Vec<Range<u32>>> = BTreeMap::new();
@@ -130,15 +130,15 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A part that is being cut.
+/// The state while a part is being cut.
 struct Cut<'a> {
     roots: BTreeSet<&'a [u8]>,
-    /// Entries of one entity mostly stand together: the last one, and whether it is meant.
+    /// The root of the last run and whether it is wanted; entries of one entity are mostly consecutive.
     last_root: Option<(&'a [u8], bool)>,
     sections: Vec<Section<u8>>,
-    /// The entries of these roots.
+    /// The clocks of the entries that belong to the wanted roots.
     meant: Clocks,
-    /// What is left out right now.
+    /// The consecutive runs that are currently being left out.
     stretch: Option<Stretch>,
     left_out: BTreeMap<(u64, u32), Stretch>,
     is_tangled: bool,
@@ -181,7 +181,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Ends what is left out right now.
+    /// Ends the stretch that is currently being left out.
     fn leave_out(&mut self) {
         if let (Some(stretch), Some(section)) = (self.stretch.take(), self.sections.last_mut()) {
             section.runs.push(RUN_GONE);
@@ -205,7 +205,7 @@ fn write_sections<'b, 's, B: 's>(
     }
 }
 
-/// The greatest writer first, as Yjs does; what touches is one.
+/// Writes the removals, the greatest writer first, as Yjs does; adjacent ranges become one.
 fn write_removed(bytes: &mut Vec<u8>, mut removed: BTreeMap<u64, Vec<Range<u32>>>) {
     write_uint(bytes, removed.len() as u64);
     for (writer, clocks) in removed.iter_mut().rev() {

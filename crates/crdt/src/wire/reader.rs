@@ -1,7 +1,7 @@
 //! Decodes the primitives of Yjs's binary encoding (lib0): numbers, strings, blobs.
 //!
-//! **Nothing is read that the library underneath would read otherwise:** it
-//! wraps what is too long, this refuses it.
+//! **Nothing is read that yrs would read otherwise:** where yrs wraps a number
+//! that is too long, this refuses it.
 
 use crate::error::CrdtError;
 use crate::key::MAX_WRITER;
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// At most 53 bits.
+    /// Reads a number of at most 53 bits.
     pub(crate) fn uint(&mut self) -> Result<u64, CrdtError> {
         let mut number = 0;
         for shift in (0..56).step_by(7) {
@@ -55,13 +55,13 @@ impl<'a> Reader<'a> {
         Err(self.fail("an endless number"))
     }
 
-    /// A clock or a length: signed 32 bits are what they are subtracted in.
+    /// Reads a clock or a length: at most 31 bits, because yrs subtracts them as signed 32 bits.
     pub(crate) fn clock(&mut self) -> Result<u32, CrdtError> {
         let number = self.uint()?;
         i32::try_from(number).map(i32::cast_unsigned).map_err(|_| self.fail("a clock of more than 31 bits"))
     }
 
-    /// How many things follow, of which each takes a byte at least.
+    /// Reads a number of items that follow, each of which takes at least one byte.
     pub(crate) fn count(&mut self) -> Result<usize, CrdtError> {
         let count = usize::try_from(self.uint()?).unwrap_or(usize::MAX);
         if count > self.bytes.len() - self.at {

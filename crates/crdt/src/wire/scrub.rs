@@ -1,5 +1,5 @@
-//! Removes what entities say from the bytes of a Yjs update, and keeps its entries: their
-//! clocks are what later updates build on.
+//! Removes the values of entities from the bytes of a Yjs update, and keeps the entries, whose
+//! clocks later updates build on.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use super::walk::Run;
 use super::walk::walk;
 use crate::error::CrdtError;
 
-/// Rounds in which entries are followed that replace others; what we write needs one.
+/// Most passes that follow entries replacing other entries; updates that we write need one.
 const MOST_ROUNDS: usize = 8;
 
-/// The update, in which the entries of these roots have no value and no member's name.
+/// Removes the values, and the names of members, from the entries of these roots.
 pub(crate) fn scrub(update: &[u8], roots: &BTreeSet<&str>) -> Result<Vec<u8>, CrdtError> {
     survey(update, &Limits::default())?;
     let roots: BTreeSet<&[u8]> = roots.iter().map(|root| root.as_bytes()).collect();
@@ -62,7 +62,7 @@ fn write_emptied(out: &mut Vec<u8>, run: &Run<'_>) {
             write_uint(out, 1);
             write_blob(out, root);
             let key = String::from_utf8_lossy(key);
-            // The name of a field says nothing; that of a member is what was said.
+            // The name of a field tells nothing, but the name of a member is content.
             let key = match (key.split_once('/'), key.rsplit_once('@')) {
                 (Some((set, _)), Some((_, writer))) => format!("{set}/forgotten-{}@{writer}", run.clock),
                 _ => key.into_owned(),

@@ -1,4 +1,4 @@
-//! Reads and writes Yjs state vectors: up to which clock each writer is known.
+//! Reads and writes Yjs state vectors: the clock up to which each writer's edits are known.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(crate) fn read_vector(bytes: &[u8]) -> Result<BTreeMap<u64, u32>, CrdtError>
     if reader.is_done() { Ok(vector) } else { Err(reader.fail("more than a vector")) }
 }
 
-/// The greatest writer first, as Yjs does.
+/// Encodes a state vector, the greatest writer first, as Yjs does.
 pub(crate) fn write_vector(vector: &BTreeMap<u64, u32>) -> Vec<u8> {
     let mut out = Vec::new();
     write_uint(&mut out, vector.len() as u64);

@@ -1,13 +1,11 @@
-//! Validates a Yjs update from end to end, and lists what it contains, before the
-//! library sees it.
+//! Validates a Yjs update from end to end, and lists its contents, before yrs sees it.
 //!
-//! **What passes has only entries of root maps, one value each, and removals.**
-//! The checks that look arbitrary each keep out something on which yrs 0.28
-//! would panic or abort, by its sources: sections of nothing (`unwrap`), runs
-//! of length nothing (division by zero while searching a block, which was also
-//! seen), clocks near 2^31 (they are subtracted as `i32`), numbers of more than
-//! 64 bits (shift overflow), deep nesting (recursion), ids of more than 53 bits
-//! (an assertion).
+//! **An update that passes has only entries of root maps, one value each, and
+//! removals.** The checks that look arbitrary each keep out something on which yrs
+//! 0.28 would panic or abort, by its sources: empty sections (`unwrap`), runs of
+//! length 0 (division by zero while searching a block, which was also seen), clocks
+//! near 2^31 (they are subtracted as `i32`), numbers of more than 64 bits (shift
+//! overflow), deep nesting (recursion), ids of more than 53 bits (an assertion).
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -26,25 +24,25 @@ const HAS_KEY: u8 = 0b0010_0000;
 const HAS_RIGHT: u8 = 0b0100_0000;
 const HAS_LEFT: u8 = 0b1000_0000;
 
-/// What is in an update.
+/// The contents of an update.
 #[derive(Default)]
 pub(crate) struct Survey<'a> {
-    /// The roots it names. What replaces an older entry names none.
+    /// The roots that the update names; an entry that replaces an older one names none.
     pub(crate) roots: BTreeSet<&'a str>,
-    /// Where the values are that have an object of several fields inside.
+    /// The offsets of the values that contain an object of several fields.
     pub(crate) objects: Vec<usize>,
-    /// The removals' writers, each with its bytes.
+    /// The writers of the removals, each with the bytes of its removals.
     pub(crate) removals: Vec<(u64, Range<usize>)>,
-    /// What it brings of each writer.
+    /// The clocks that the update brings, by writer.
     brings: BTreeMap<u64, Range<u32>>,
-    /// What it says that one has: up to the greatest end of a skipped run.
+    /// The clocks that the receiver must have already: the greatest end of a skipped run, by writer.
     skips: BTreeMap<u64, u32>,
-    /// How far each writer must be known for it to make sense.
+    /// The clock up to which each writer must be known for the update to make sense.
     needs: BTreeMap<u64, u32>,
 }
 
 impl Survey<'_> {
-    /// Whether all it builds on is in `vector` or in itself.
+    /// Checks that all edits the update builds on are in `vector` or in the update itself.
     pub(crate) fn follows(&self, vector: &BTreeMap<u64, u32>) -> Result<(), CrdtError> {
         let known = |writer: &u64| vector.get(writer).copied().unwrap_or_default();
         let starts = self.brings.iter().map(|(writer, clocks)| (writer, clocks.start));
@@ -97,7 +95,7 @@ struct Walk<'a, 'l> {
     reader: Reader<'a>,
     limits: &'l Limits,
     items: usize,
-    /// Entries of one entity mostly stand together.
+    /// The root of the last entry; entries of one entity are mostly consecutive.
     last_root: Option<&'a str>,
     removed_of: BTreeSet<u64>,
     survey: Survey<'a>,
@@ -114,7 +112,7 @@ impl Walk<'_, '_> {
         if self.items > limit { Err(CrdtError::TooMuch { what: "items", limit }) } else { Ok(()) }
     }
 
-    /// All that there is of one writer.
+    /// Reads all runs of one writer.
     fn section(&mut self) -> Result<(), CrdtError> {
         let count = self.reader.count()?;
         let writer = self.reader.uint()?;
@@ -135,7 +133,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// One entry, or several that are gone; returns how many.
+    /// Reads an entry, or a run of removed entries; returns how many clocks it takes.
     fn run(&mut self, writer: u64, clock: u32) -> Result<u32, CrdtError> {
         let info = self.reader.byte()?;
         match info {
@@ -176,7 +174,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Which root and key an entry is for.
+    /// Reads the root and the key of an entry.
     fn place(&mut self, info: u8) -> Result<(), CrdtError> {
         if self.reader.uint()? != 1 {
             return Err(self.foreign("something nested"));
@@ -192,7 +190,7 @@ impl Walk<'_, '_> {
         self.reader.text().map(drop)
     }
 
-    /// Whether an object of several fields is inside.
+    /// Reads a value; returns whether it contains an object of several fields.
     fn value(&mut self, depth: usize) -> Result<bool, CrdtError> {
         let kind = self.reader.byte()?;
         let inner =
@@ -225,7 +223,7 @@ impl Walk<'_, '_> {
         Ok(found)
     }
 
-    /// What is removed of one writer.
+    /// Reads the removals of one writer.
     fn removals(&mut self) -> Result<(), CrdtError> {
         let start = self.reader.at();
         let writer = self.reader.uint()?;

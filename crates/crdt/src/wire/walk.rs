@@ -13,20 +13,20 @@ pub(super) const CONTENT: u8 = 0b0001_1111;
 pub(super) const CONTENT_REMOVED: u8 = 1;
 const HAS_LEFT: u8 = 0b1000_0000;
 
-/// An entry, or several that are gone.
+/// One entry, or several consecutive entries that are removed.
 pub(super) struct Run<'a> {
     pub(super) writer: u64,
     pub(super) clock: u32,
     pub(super) length: u32,
     pub(super) info: u8,
-    /// The entry that it replaces.
+    /// The entry that this one replaces.
     pub(super) origin: Option<(u64, u32)>,
-    /// Its root and key, if it replaces none; nobody has looked whether they are text.
+    /// The root and the key, if the entry replaces none; they may not be UTF-8.
     pub(super) place: Option<(&'a [u8], &'a [u8])>,
     pub(super) span: Range<usize>,
 }
 
-/// Clocks of some entries, by writer. A run may be longer than memory.
+/// A set of clocks, by writer. It stores ranges, as a run may be longer than memory.
 #[derive(Default)]
 pub(super) struct Clocks(BTreeMap<(u64, u32), u32>);
 
@@ -45,7 +45,7 @@ impl Clocks {
     }
 }
 
-/// Visits all runs; returns where the removals begin.
+/// Visits all runs; returns the offset at which the removals begin.
 pub(super) fn walk<'a>(update: &'a [u8], visit: &mut dyn FnMut(&Run<'a>)) -> Result<usize, CrdtError> {
     let mut reader = Reader::new(update);
     for _ in 0..reader.count()? {

@@ -1,4 +1,4 @@
-//! Three replicas, what each is expected to say, and what was done to them.
+//! A simulation of three replicas: the actions on them, and the content that each is expected to have.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ pub(crate) enum Act {
         at: i64,
         changes: Vec<(u8, Change)>,
     },
-    /// What the second lacks, or all there is.
+    /// Sends the edits that `to` lacks, or with `is_all` everything.
     Send {
         from: usize,
         to: usize,
@@ -41,7 +41,7 @@ pub(crate) fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(prop_oneof![3 => edit, 2 => send], 0..40)
 }
 
-/// Three different ids, in any order.
+/// Three different writer ids, in any order.
 pub(crate) fn writers() -> impl Strategy<Value = [u64; REPLICAS]> {
     let few = Just([1, 2, 3]).prop_shuffle();
     let many = prop::collection::btree_set(0..1u64 << 53, REPLICAS)
@@ -69,7 +69,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// An addition, by when it was made; a removal takes those it saw.
+/// An addition: its time, its writer and its number; a removal removes the tags it has seen.
 type Tag = (i64, u64, usize);
 
 #[derive(Clone, Default)]
@@ -138,7 +138,7 @@ impl World {
 }
 
 impl Replica {
-    /// The model, the document and the expectation say the same.
+    /// Checks that the model, the document and the expected content agree.
     pub(crate) fn agree(&self) -> Result<(), TestCaseError> {
         let read = self.document.entities();
         let model: BTreeMap<_, _> =
@@ -216,6 +216,6 @@ fn said(entities: &BTreeMap<String, Entity>) -> BTreeSet<String> {
 }
 
 fn line(id: &str, name: &str, member: Option<&str>, at: i64, value: &Value) -> String {
-    // The one float among the values that is whole.
+    // 2.0 is the only float among the values that is whole.
     format!("{id} {name} {member:?} {at} {}", value.to_string().replace("2.0", "2"))
 }
