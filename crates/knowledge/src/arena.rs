@@ -1,14 +1,13 @@
-//! Memory for the encoded records that a knowledge query reads: large pages, written
-//! once.
+//! Memory for the encoded records that a knowledge query reads: large pages, written once.
 //!
-//! A question may look at megabytes of them and be over a few milliseconds later;
-//! where they come in pages of 4 KiB, half of that goes into asking for pages.
+//! A query may look at megabytes of records and be over a few milliseconds later; with pages of 4
+//! KiB, half of that time goes into asking the kernel for pages.
 
 use memmap2::MmapMut;
 
-/// Up to here, pages are no matter.
+/// Largest arena, in bytes, for which the size of its pages does not matter.
 const FEW: usize = 256 << 10;
-/// Whole large pages, wherever they begin.
+/// Size of a large arena, in bytes: enough for whole large pages, wherever its mapping begins.
 const MANY: usize = 4 << 20;
 
 pub(crate) enum Arena {
@@ -21,12 +20,12 @@ impl Arena {
         Self::Few(Vec::new())
     }
 
-    /// One that has room for so many, and for others.
+    /// Makes an arena with room for at least so many bytes, and for further rows.
     pub(crate) fn large(least: usize) -> Self {
         if least <= MANY
             && let Ok(bytes) = MmapMut::map_anon(MANY)
         {
-            // It serves as well without.
+            // The arena works as well without large pages.
             #[cfg(target_os = "linux")]
             let _ = bytes.advise(memmap2::Advice::HugePage);
             return Self::Many { bytes, used: 0 };
@@ -41,7 +40,7 @@ impl Arena {
         }
     }
 
-    /// Where there is room for it.
+    /// Appends a row, if there is room for it.
     pub(crate) fn push(&mut self, row: &[u8]) {
         match self {
             Self::Few(bytes) => bytes.extend_from_slice(row),
@@ -54,7 +53,7 @@ impl Arena {
         }
     }
 
-    /// What it takes of memory: of large pages, whole ones.
+    /// Returns the memory that the arena takes, in bytes; large pages count whole.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Few(bytes) => bytes.capacity(),

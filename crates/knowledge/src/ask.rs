@@ -1,4 +1,4 @@
-//! Runs one query of the knowledge in the small Scheme, and formats its answer.
+//! Runs one knowledge query in the small Scheme, and formats its answer.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,37 +19,37 @@ use crate::notes;
 use crate::past::Past;
 use crate::tokens;
 
-/// How many of the things that an answer shows are remembered.
+/// Most records that are remembered as shown by an answer.
 const MOST_SHOWN: usize = 20;
 
-/// Below that, an answer says nothing.
+/// Least length of an answer, in bytes; a shorter one would say nothing.
 const SHORTEST: usize = 64;
 
-/// What is asked, and how the answer should look.
+/// A query, and the form and length of its answer.
 pub struct Question<'a> {
     pub scope: &'a Scope,
-    /// A program: several expressions have several answers.
+    /// The program: each of its expressions has an answer.
     pub source: &'a str,
     pub format: Format,
-    /// How many tokens of o200k the answer may cost its reader, at most.
+    /// Most tokens of o200k that the answer may cost its reader.
     pub tokens: usize,
-    /// Setting it stops the question.
+    /// Setting it stops the query.
     pub is_cancelled: Arc<AtomicBool>,
 }
 
-/// What a question has brought.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub text: String,
-    /// Whether an expression failed; those before it are answered.
+    /// Whether an expression failed; the expressions before it are answered.
     pub has_failed: bool,
-    /// What it shows that is current, the first few: should that become stale, its reader
+    /// The first few current records that the answer shows: should one become stale, the reader
     /// wants to hear of it.
     pub shown: Vec<(Kind, String)>,
 }
 
-/// An error means that the index is damaged: it was removed, and the question can
-/// be asked again.
+/// Answers a query. An error means that the index was damaged: it has been
+/// removed, and the query can be asked again.
 pub fn ask(
     session: &mut Session,
     index: &dyn KnowledgeIndex,
@@ -77,7 +77,7 @@ pub fn ask(
     Ok(Answer { text: fitting(&results, question, &notes), has_failed, shown })
 }
 
-/// The records among the answers, whole or in a list.
+/// Finds the current records among the answers, whole or in a list.
 fn shown(results: &[Result<Value, Error>]) -> Vec<(Kind, String)> {
     let mut found = Vec::new();
     for value in results.iter().flatten() {
@@ -98,10 +98,10 @@ fn shown(results: &[Result<Value, Error>]) -> Vec<(Kind, String)> {
     found
 }
 
-/// The answer with its notes, within its tokens.
+/// Prints the answer with its notes, within the tokens it may cost.
 fn fitting(results: &[Result<Value, Error>], question: &Question<'_>, notes: &str) -> String {
     let most = question.tokens.saturating_sub(tokens::bound(notes));
-    // Four bytes are a token, as a rule; where they are not, there is less room.
+    // A token is about four bytes; if the text takes more tokens than that, try with less room.
     let mut longest = most * 4;
     loop {
         let text = print(results, question.format, longest);

@@ -1,7 +1,7 @@
-//! Converts knowledge between journal entries and the CRDT document that other replicas
-//! read: through git, and over the network.
+//! Converts knowledge between journal entries and the CRDT document that other replicas read:
+//! through git, and over the network.
 //!
-//! It is made from the journal, always the same, and never the truth.
+//! The document is made from the journal, always the same, and never the source of truth.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ pub use consort_crdt::CrdtError;
 pub use consort_crdt::Document;
 use consort_crdt::Stamp;
 
-/// The document that these entries make, oldest first.
+/// Makes the document from journal entries, oldest first.
 pub fn from_entries(entries: &[Entry]) -> Result<Document, CrdtError> {
     let mut document = Document::new();
     extend(&mut document, entries)?;
     Ok(document)
 }
 
-/// Takes in the entries that follow those it was made from.
+/// Applies the entries that follow those the document was made from.
 pub fn extend(document: &mut Document, entries: &[Entry]) -> Result<(), CrdtError> {
     for entry in entries {
         for change in &entry.changes {
@@ -42,10 +42,10 @@ fn ingest(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> R
     }
 }
 
-/// What a change says, as the document takes it.
+/// A change in the form in which the document takes it.
 enum Batch<'c> {
     Own(Vec<consort_crdt::Edit>, Stamp),
-    /// The words of another replica.
+    /// An update of another replica, in hex.
     Foreign(&'c str),
 }
 
@@ -60,9 +60,8 @@ fn batch(at: Timestamp, change: &KnowledgeChange) -> Batch<'_> {
     }
 }
 
-/// The state that a document's state becomes by the entries that follow those it was
-/// made from, without loading it; `None` where another replica's words are among them, or
-/// what has changed those before.
+/// Returns the state that a document's state becomes by the entries that follow, without loading
+/// the document; `None` if the entries contain updates of another replica, or forget knowledge.
 pub fn edited(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtError> {
     let mut batches = Vec::new();
     for entry in entries {
@@ -78,13 +77,13 @@ pub fn edited(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtEr
     Document::edited(state, &batches)
 }
 
-/// What is new in another replica's words.
+/// Merges another replica's update; returns the edits that were new.
 pub fn merge(document: &mut Document, update: &[u8]) -> Result<Vec<StampedEdit>, CrdtError> {
     Ok(document.merge(update)?.into_iter().map(to_edit).collect())
 }
 
-/// The same, with the part of the update that was not known: of a whole file that may be one
-/// thing of thousands.
+/// Merges another replica's update; returns the part of it that was not known (of a whole file
+/// perhaps one record of thousands), and the edits that were new.
 pub fn merge_new(document: &mut Document, update: &[u8]) -> Result<(Vec<u8>, Vec<StampedEdit>), CrdtError> {
     let before = document.vector();
     let edits = merge(document, update)?;
@@ -100,7 +99,7 @@ fn outward(edit: &Edit) -> consort_crdt::Edit {
     consort_crdt::Edit { entity: edit.entity.clone(), change }
 }
 
-/// A word of the document, as the room has it.
+/// Converts an edit of the document into one of the knowledge room.
 pub fn to_edit(stamped: consort_crdt::StampedEdit) -> StampedEdit {
     let consort_crdt::StampedEdit { edit, stamp } = stamped;
     let change = match edit.change {
@@ -117,16 +116,16 @@ pub fn to_edit(stamped: consort_crdt::StampedEdit) -> StampedEdit {
     }
 }
 
-/// The words of another replica, as an entry has them, without what these entities say.
+/// Removes everything that these entities say from another replica's update, in hex as an entry has it.
 pub fn scrub(update: &str, entities: &BTreeSet<String>) -> Option<String> {
     let entities = entities.iter().map(String::as_str).collect();
     Document::scrub(&bytes(update), &entities).ok().map(|update| hex(&update))
 }
 
-/// Bytes as an entry of the journal has them, which is JSON.
+/// Encodes bytes in hex for an entry of the journal, which is JSON.
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |four: u8| char::from(b"0123456789abcdef"[usize::from(four)]);
-    // A whole file of another replica may be thirteen million of them.
+    // A whole file of another replica may have thirteen million bytes.
     let mut hex = String::with_capacity(2 * bytes.len());
     bytes.iter().for_each(|byte| hex.extend([digit(byte >> 4), digit(byte & 15)]));
     hex

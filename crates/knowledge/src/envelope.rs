@@ -1,4 +1,4 @@
-//! The JSON in which an answer is shown to programs.
+//! Converts an answer into the JSON that is shown to programs.
 
 use consort_core::Timestamp;
 use serde_json::Value;
@@ -7,14 +7,13 @@ use serde_json::json;
 use crate::Answer;
 
 impl Answer {
-    /// An answer that was asked for as JSON: the members of the one list that was asked
-    /// for, or the answers of all expressions. What was answered before an error stands
-    /// beside it.
+    /// Converts an answer that was asked for as JSON: the members if it is a single list, else the
+    /// answers of all expressions. Answers before an error are kept beside the error.
     pub fn envelope(&self, now: Timestamp) -> Value {
         let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|_| Value::from(line));
         let (mut answers, mut notes, mut error) = (Vec::new(), Vec::new(), Value::Null);
         for line in self.text.lines().map(parse) {
-            // Records have no fields of these names.
+            // No record has a field named `note` or `cut`.
             if let Some(note) = line.get("note").or_else(|| line.get("cut")) {
                 notes.push(note.clone());
             } else if self.has_failed && line.get("error").is_some() {

@@ -1,5 +1,4 @@
-//! Implements the functions of the query language: searches and lists over the
-//! knowledge index.
+//! Implements the functions of the query language: searches and lists over the knowledge index.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -29,29 +28,29 @@ use crate::record::Gathered;
 use crate::record::value;
 use crate::signatures::FUNCTIONS;
 
-/// How many are found by a search, or are recent, unless asked otherwise.
+/// Number of results of a search or of `recent`, unless the query gives another.
 const USUAL: usize = 10;
 
-/// How many names are compared with one that nothing has.
+/// Most names that are compared with a name that was not found.
 const MOST_COMPARED: usize = 5_000;
 
-/// So many values of a field are named where none is like the one that was asked for.
+/// Most values of a field that a note lists, if none is similar to the value that was asked for.
 const FEW: usize = 12;
 
 pub(crate) struct KnowledgeFunctions<'a> {
     pub(crate) index: &'a dyn KnowledgeIndex,
     pub(crate) scope: &'a Scope,
     pub(crate) past: &'a mut dyn Past,
-    /// What was read of it as a whole.
+    /// The lists of all records of a kind that this query has read so far.
     pub(crate) read: RefCell<BTreeMap<Kind, Value>>,
-    /// Why the index could not be read.
+    /// The error with which the index could not be read.
     pub(crate) failure: RefCell<Option<StoreError>>,
-    /// What a question that found nothing may have meant.
+    /// Notes on functions that found nothing: the names they may have meant.
     pub(crate) notes: RefCell<Vec<String>>,
 }
 
 impl KnowledgeFunctions<'_> {
-    /// A store that fails is an answer like every other mistake.
+    /// Turns an error of the store into an error of the query, and remembers it in `failure`.
     fn told<T>(&self, asked: Result<T, StoreError>) -> Result<T, Error> {
         asked.map_err(|error| {
             let told = Error::new(format!("what is known cannot be read: {error}"));
@@ -142,8 +141,8 @@ impl HostFunctions for KnowledgeFunctions<'_> {
 }
 
 impl KnowledgeFunctions<'_> {
-    /// Everything of a kind. Its bytes are copied once, however often it is asked
-    /// for, and decoded as they are looked at.
+    /// Returns all records of a kind. They are copied once per query, and decoded field by field
+    /// when they are looked at.
     fn all(&self, kind: Kind, meter: &mut Meter) -> Called {
         if let Some(known) = self.read.borrow().get(&kind) {
             return Ok(known.clone());
@@ -165,7 +164,7 @@ impl KnowledgeFunctions<'_> {
         let known = self.told(self.index.known(self.scope, kind, name))?;
         if known.is_none() {
             let names = self.told(self.index.names(self.scope, kind))?;
-            // A file by the end of its path, and what is of another kind.
+            // Perhaps the name is the end of a file's path, or of another kind.
             let end = format!("/{name}");
             let file = names.iter().find(|path| kind == Kind::File && path.ends_with(&end));
             match (file, self.entities(name)?.first()) {
@@ -181,8 +180,8 @@ impl KnowledgeFunctions<'_> {
         Ok(known.as_ref().map_or(Value::Nil, |known| self.shown(known)))
     }
 
-    /// Notes that nothing has `wanted` for a field, and what is like it; where nothing is
-    /// and few values of it are there, these.
+    /// Notes that no record has the value `wanted` in a field. Names the most similar value, or all
+    /// values if none is similar and there are few.
     fn note<'n>(&self, kind: Kind, field: &str, wanted: &str, all: impl Iterator<Item = &'n str>) {
         let all: Vec<&str> = all.take(MOST_COMPARED).collect();
         let is_short = field != "name" && (1..=FEW).contains(&all.len());
@@ -194,7 +193,7 @@ impl KnowledgeFunctions<'_> {
         }
     }
 
-    /// Notes what is like a name, where nothing goes by it.
+    /// Notes the most similar name, if nothing has this one.
     fn note_unknown(&self, name: &str) -> Result<(), Error> {
         if !self.entities(name)?.is_empty() {
             return Ok(());
@@ -217,7 +216,7 @@ impl KnowledgeFunctions<'_> {
         Ok(found)
     }
 
-    /// Those of which a field is that, or has it among its members.
+    /// Returns the records whose field is `wanted`, or a list that contains it.
     fn those(&self, kind: Kind, field: &str, wanted: &str, meter: &mut Meter) -> Called {
         let Value::List(all) = self.all(kind, meter)? else { return Ok(Value::Nil) };
         let has = |one: &&Value| match one.field(field) {
@@ -233,7 +232,7 @@ impl KnowledgeFunctions<'_> {
         Ok(Value::list(found))
     }
 
-    /// The decisions of a status. There are only so many, so another one is a mistake.
+    /// Returns the decisions of a status. The statuses are fixed, so any other is an error.
     fn by_status(&self, wanted: &str, meter: &mut Meter) -> Called {
         let field = Kind::Decision.field("status");
         if let Some(FieldType::Choice(choices)) = field.map(|field| field.kind)
@@ -272,7 +271,7 @@ impl KnowledgeFunctions<'_> {
         Ok(self.list(&found))
     }
 
-    /// The files that a file names as related, that name it, or that a relationship ties to it.
+    /// Returns the files that a file names as related, that name it, or that a relationship ties to it.
     fn related_files(&self, path: &str, meter: &mut Meter) -> Called {
         let file = self.told(self.index.known(self.scope, Kind::File, path))?;
         let named: Vec<&str> = file.iter().flat_map(|file| file.texts("related")).collect();
@@ -294,7 +293,7 @@ impl KnowledgeFunctions<'_> {
                 found.push(other.clone());
             }
         }
-        // Named, and nothing is known of it.
+        // Files that are named as related, but of which nothing is known.
         for name in named {
             if self.told(self.index.known(self.scope, Kind::File, name))?.is_none() {
                 found.push(Value::string(name));
@@ -329,13 +328,13 @@ impl KnowledgeFunctions<'_> {
         for (kind, name) in names {
             found.extend(self.told(self.index.known(self.scope, kind, &name))?);
         }
-        // A batch has one time, and its ids ascend.
+        // All edits of a batch have the same time, but ascending ids.
         found.sort_by(|one, other| (other.at, other.ids.iter().max()).cmp(&(one.at, one.ids.iter().max())));
         found.truncate(limit);
         Ok(self.list(&found))
     }
 
-    /// Visits everything, whatever its kind.
+    /// Visits all records of all kinds.
     fn each(&self, meter: &mut Meter, mut visit: impl FnMut(Row<'_>)) -> Result<(), Error> {
         let mut charged = Ok(());
         for kind in Kind::ALL {
@@ -359,7 +358,7 @@ impl KnowledgeFunctions<'_> {
         Ok(Value::dict(counts))
     }
 
-    /// Who said what of something, and who tied it to what.
+    /// Lists the edits of the records with a name, and of the relationships of that name.
     fn history(&mut self, name: &str, meter: &mut Meter) -> Called {
         let mut ids: Vec<String> = self.entities(name)?.into_iter().flat_map(|known| known.ids).collect();
         let mut links: BTreeMap<String, String> = BTreeMap::new();
@@ -399,7 +398,7 @@ impl KnowledgeFunctions<'_> {
     }
 }
 
-/// The texts of a field, be it one or a list of them.
+/// Returns the texts of a field that holds one text or a list of them.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.to_string()],
@@ -408,10 +407,10 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// How much of a commit's hash is shown.
+/// Number of characters of a commit's hash that are shown.
 const SHORT_HASH: usize = 12;
 
-/// One line of a history. A link is one line, whatever it is recorded by.
+/// Makes one line of a history. A relationship gets one line, although several edits record it.
 fn row(stamped: &StampedEdit, links: &BTreeMap<String, String>) -> Option<Value> {
     let link = links.get(&stamped.edit.entity);
     let (field, said) = match (&stamped.edit.change, link) {

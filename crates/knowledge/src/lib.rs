@@ -1,10 +1,10 @@
-//! The query language of knowledge (`scheme` over the index), and the document that
-//! carries knowledge elsewhere (`crdt`).
+//! The query language of knowledge (`scheme` over the index), and the document that carries
+//! knowledge to other replicas (`crdt`).
 //!
-//! The room says what is known and how it is recorded; this says how it is asked
-//! for ([`ask()`]) and what other replicas read and write ([`document`]). **A question
-//! changes nothing, reaches nothing but what is known, and its answer is never
-//! longer than it may be.**
+//! The knowledge room of `core` says what is known and how it is recorded. This
+//! crate answers queries ([`ask()`]), and makes the document that other replicas
+//! read and write ([`document`]). **A query changes nothing, reaches nothing but
+//! what is known, and its answer is never longer than it may be.**
 
 mod arena;
 mod ask;
@@ -27,5 +27,5 @@ pub use past::JournalPast;
 pub use past::Past;
 pub use signatures::FUNCTIONS;
 
-/// Questions of every sort, each with what it is for.
+/// Example queries of every sort, each with its purpose.
 pub const EXAMPLES: &str = include_str!("examples.scm");

@@ -1,7 +1,7 @@
-//! Notes below an answer: what a query that found nothing may have meant.
+//! Notes below an answer: the names that a query which found nothing may have meant.
 //!
-//! A field that does not exist is `nil` and a name that is not known finds nothing, so a
-//! slip of the pen would look like an answer.
+//! A field that does not exist is `nil` and an unknown name finds nothing, so without a note a
+//! misspelling would look like an answer.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use consort_scheme::Form;
 use consort_scheme::Format;
 use consort_scheme::read;
 
-/// What a record has besides the fields of its kind.
+/// The fields that a record has besides those of its kind.
 const OF_ALL: &[&str] = &["kind", "name", "by", "agent", "commit", "at", "time", "stale", "weight"];
 
-/// What the results of functions and the options of builtins are called.
+/// Keywords that are no fields of records: in the results of functions, and options of builtins.
 const OTHERS: &[&str] = &[
     "field",
     "value",
@@ -31,10 +31,10 @@ const OTHERS: &[&str] = &[
     "relationships",
 ];
 
-/// More notes would be longer than the answer.
+/// Most notes below an answer; more would be longer than the answer.
 const MOST: usize = 5;
 
-/// The notes as they stand below an answer, each on its line.
+/// Formats the notes for below an answer, each on its own line.
 pub(crate) fn below(notes: &[String], format: Format) -> String {
     let one = |note: &String| match format {
         Format::Json => format!("\n{}", serde_json::json!({ "note": note })),
@@ -43,13 +43,13 @@ pub(crate) fn below(notes: &[String], format: Format) -> String {
     notes.iter().take(MOST).map(one).collect()
 }
 
-/// What is like a name, in words; nothing where none is.
+/// Suggests the name most similar to `name`, in words; `None` if no name is similar.
 pub(crate) fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let is_near = |near: &&str| *near != name;
     text::nearest(name, names).filter(is_near).map(|near| format!("did you mean {near:?}?"))
 }
 
-/// A note for every field that a program reads and no kind has, where one is like it.
+/// Makes a note for every field that a program reads and no kind has, if a known field is similar.
 pub(crate) fn unknown_fields(source: &str) -> Vec<String> {
     let Ok(forms) = read(source) else { return Vec::new() };
     let (mut keys, mut made) = (BTreeSet::new(), BTreeSet::new());
@@ -70,7 +70,7 @@ pub(crate) fn unknown_fields(source: &str) -> Vec<String> {
     unknown.filter_map(note).collect()
 }
 
-/// The keywords that a program uses, and those of its own dictionaries.
+/// Collects the keywords that a program uses, and those of the dictionaries it makes.
 fn collect(form: &Datum, keys: &mut BTreeSet<String>, made: &mut BTreeSet<String>) {
     match &form.form {
         Form::Keyword(key) => drop(keys.insert(key.to_string())),

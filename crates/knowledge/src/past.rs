@@ -8,22 +8,22 @@ use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::StampedEdit;
 
-/// What was said before, and how it was.
+/// Access to earlier edits and earlier states of the knowledge.
 pub trait Past {
-    /// All that was said of these entities, oldest first.
+    /// Returns all edits of these entities, oldest first.
     fn history(&mut self, ids: &[String]) -> Result<Vec<StampedEdit>, StoreError>;
 
-    /// What was known at that moment.
+    /// Returns the index of what was known at a time.
     fn as_of(&mut self, at: Timestamp) -> Result<Box<dyn KnowledgeIndex>, StoreError>;
 
-    /// A moment that somebody has written: a date, or a commit.
+    /// Parses a time that is written as a date or a commit.
     fn moment(&self, text: &str) -> Option<Timestamp>;
 
-    /// What time it is.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
-/// The past as the journal has it.
+/// The past as it is in the journal.
 pub struct JournalPast<'a> {
     pub app: &'a mut App,
     pub scope: &'a Scope,

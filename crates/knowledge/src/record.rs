@@ -1,4 +1,4 @@
-//! One knowledge record as a value of the query language: decoded field by field.
+//! Knowledge records as values of the query language, decoded field by field.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use serde_json::Value as Json;
 
 use crate::arena::Arena;
 
-/// The hash of a file is long, and says nothing to who reads it: only who asks gets it.
+/// The field with a file's hash: it is long and tells a reader nothing, so it is shown only if asked for.
 const HASH: &str = "hash";
 
-/// Many of a kind.
+/// Encoded records of one kind, one after the other in an arena.
 pub(crate) struct Entries {
     kind: Kind,
     rows: Arena,
-    /// Where each ends, and the next begins.
+    /// The offsets at which each row ends, and the next begins.
     ends: Vec<usize>,
-    /// When they were asked for.
+    /// The time of the query.
     now: Timestamp,
 }
 
@@ -56,7 +56,7 @@ impl Entries {
     }
 }
 
-/// Entries as they come, as many as there may be.
+/// A list of records that is being filled; further [`Entries`] are made when one is full.
 pub(crate) struct Gathered {
     values: Vec<Value>,
     last: Entries,
@@ -92,7 +92,7 @@ impl Records for Entries {
         match field {
             "kind" => Value::string(self.kind.as_str()),
             "name" if self.kind == Kind::File => self.get(record, "path"),
-            // A link among other hits is called by what it says.
+            // In a list of search results, a relationship is named by its content.
             "name" if self.kind == Kind::Relationship => {
                 let row = self.row(record);
                 let part = |field: &str| match row.get(field) {
@@ -101,9 +101,9 @@ impl Records for Entries {
                 };
                 Value::string(["from", "type", "to"].map(part).join(" "))
             }
-            // Saying something of a file, or confirming it, means having looked at it.
+            // A file that somebody described or confirmed has been looked at.
             "lastAnalyzed" | "last-analyzed" if self.kind == Kind::File => self.get(record, "at"),
-            // Who said so, where it matters: `(@ p :by)`, `(@ p :commit)`.
+            // The author, for queries that ask for it: `(@ p :by)`, `(@ p :commit)`.
             "by" | "agent" | "commit" | "via" => {
                 let by = self.row(record).value("by");
                 let part = if field == "commit" || field == "via" { field } else { "name" };
@@ -115,7 +115,7 @@ impl Records for Entries {
                 _ => Value::Nil,
             },
             "stale" => Value::Bool(self.row(record).stale().is_some()),
-            // What is said of it is `:confidence`; this is what that counts for by now.
+            // `:confidence` is as it was recorded; `:weight` is the confidence after ageing and staleness.
             "weight" => Value::Float((self.row(record).weight(self.now) * 1_000.0).round() / 1_000.0),
             field => self.row(record).get(field).map(shown).unwrap_or_default(),
         }
@@ -134,7 +134,7 @@ impl Records for Entries {
             .filter(|field| field.name != HASH)
             .map(|field| one(field.name))
             .collect();
-        // Stale knowledge says so wherever it is shown.
+        // Stale records are marked wherever they are shown.
         if self.row(record).stale().is_some() {
             fields.push(("stale".into(), Value::Bool(true)));
         }

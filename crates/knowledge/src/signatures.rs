@@ -1,5 +1,4 @@
-//! The list of functions of the query language: name, arguments and help of each, as
-//! data.
+//! The list of the functions of the query language: name, arguments and help of each, as data.
 
 use consort_scheme::Signature;
 
@@ -13,7 +12,7 @@ const fn function(
     Signature { name, usage, about, least, most: Some(most) }
 }
 
-/// The functions that queries have besides the language's own.
+/// The functions that queries have besides the builtins of the Scheme.
 pub const FUNCTIONS: &[Signature] = &[
     function("get-principles", "(get-principles)", "all principles", 0, 0),
     function("get-patterns", "(get-patterns)", "all patterns", 0, 0),

@@ -1,24 +1,23 @@
-//! An upper bound of what a text costs a model, in tokens of o200k.
+//! Computes an upper bound of the tokens of o200k that a text costs a model.
 //!
-//! That encoding first splits a text into pieces (one sign and the letters after it, up
-//! to three digits, other signs), and then merges neighbouring bytes of a piece wherever
-//! the two together are a token. So **the bound is never too low**: nearly every pair of
-//! small letters is a token, hence of two letters that stand alone one after the other
-//! there is none left, and three letters cost two tokens at most. That would be three
-//! times too much for prose; common words (`words.txt`) are known to be one token,
-//! whatever sign is before them.
+//! That encoding first splits a text into pieces (one sign and the letters after it, up to three
+//! digits, other signs), and then merges neighbouring bytes of a piece wherever the two together
+//! are a token. So **the bound is never too low**: nearly every pair of small letters is a token,
+//! hence no two single letters remain next to each other, and three letters cost two tokens at
+//! most. For prose that bound would be three times too high, so common words (`words.txt`) are
+//! known to be one token, whatever sign is before them.
 
-/// Words that are one token: alone, after a space, and with a capital; and no more than two
-/// after any other sign. Sorted.
+/// Words that are one token: alone, after a space, and with a capital; and two at
+/// most after any other sign. Sorted.
 const WORDS: &str = include_str!("words.txt");
 
-/// The pairs of small letters that are no token.
+/// The pairs of small letters that are not tokens.
 const NO_TOKENS: [&[u8; 2]; 29] = [
     b"bq", b"gk", b"gq", b"jv", b"jz", b"kq", b"kz", b"lq", b"nq", b"qf", b"qg", b"qj", b"qk", b"qv", b"qz",
     b"rj", b"tq", b"wq", b"wz", b"xg", b"xj", b"xk", b"xq", b"xv", b"xw", b"yq", b"zj", b"zq", b"zv",
 ];
 
-/// At most so many tokens.
+/// Returns a number of tokens that the text surely does not exceed.
 pub(crate) fn bound(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut tokens, mut at) = (0, 0);
@@ -27,7 +26,7 @@ pub(crate) fn bound(text: &str) -> usize {
             byte if byte.is_ascii_alphabetic() => {
                 let length = piece(&bytes[at..]);
                 let is_whole = |near: Option<&u8>| near.is_none_or(u8::is_ascii);
-                // Other letters beside it would be of the same piece.
+                // Non-ASCII letters next to these would belong to the same piece.
                 let before = at.checked_sub(1).and_then(|before| bytes.get(before));
                 let is_word = is_whole(before) && is_whole(bytes.get(at + length));
                 tokens += letters(&bytes[at..at + length], is_word);
@@ -38,7 +37,7 @@ pub(crate) fn bound(text: &str) -> usize {
                 tokens += length.div_ceil(3);
                 length
             }
-            // It belongs to the word, where it costs no more than a letter.
+            // The space belongs to the word, and costs no more than a letter.
             b' ' if bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic) => {
                 let length = piece(&bytes[at + 1..]);
                 let is_word = bytes.get(at + 1 + length).is_none_or(u8::is_ascii);
@@ -55,13 +54,13 @@ pub(crate) fn bound(text: &str) -> usize {
     tokens
 }
 
-/// How long the piece of letters is: capitals, and the small letters after them.
+/// Returns the length of the piece of letters: capitals, and the small letters after them.
 fn piece(bytes: &[u8]) -> usize {
     let capitals = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
     capitals + bytes[capitals..].iter().take_while(|byte| byte.is_ascii_lowercase()).count()
 }
 
-/// What a piece of letters costs, with a space before it or without.
+/// Returns the bound for a piece of letters, with or without a space before it.
 fn letters(piece: &[u8], is_word: bool) -> usize {
     let word = piece.strip_prefix(b" ").unwrap_or(piece);
     let small = word.iter().filter(|byte| byte.is_ascii_lowercase()).count();
@@ -78,7 +77,7 @@ fn is_common(word: &[u8]) -> bool {
     let word = word.to_ascii_lowercase();
     let lines = WORDS.as_bytes();
     let (mut low, mut high) = (0, lines.len());
-    // By halves over the text itself: each step takes the line around the middle.
+    // Binary search in the text itself: each step takes the line around the middle.
     while low < high {
         let middle = usize::midpoint(low, high);
         let start = lines[..middle].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
