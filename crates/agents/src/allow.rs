@@ -1,12 +1,12 @@
-//! What agents may do with Consort without asking their user: the one table of verbs
-//! that every CLI's allow rules are made from.
+//! Lists the `consort` verbs and MCP tools that agents may use without asking their user, and makes every
+//! CLI's allow rules from those lists.
 //!
-//! There is a rule for each verb and each MCP tool, never one for the program's name:
-//! that would also allow what weakens protection or runs other programs. **Every verb
-//! of the command line is in exactly one of the two lists**; a test walks the commands.
+//! There is a rule for each verb and each MCP tool, never one for the program's name: that would also allow
+//! verbs that weaken protection or run other programs. **Every verb of the command line is in exactly one of
+//! the two lists**; a test walks the commands.
 //!
-//! A rule covers whatever follows its verb. So a verb is harmless only if each of its
-//! options is, or refuses agents by itself.
+//! A rule covers all options and arguments of its verb. So a verb is harmless only if each of its options is
+//! harmless, or refuses agents by itself.
 
 use serde_json::Value;
 use serde_json::json;
@@ -16,7 +16,7 @@ use crate::plugin_file;
 /// The program's name, as agents type it.
 const NAME: &str = "consort";
 
-/// The verbs that need no permission: they look, or change what is the agent's own.
+/// The verbs that need no permission: they only read, or change what belongs to the agent itself.
 pub const ALLOWED: &[&str] = &[
     "agent handoff",
     "agent rename",
@@ -82,8 +82,8 @@ pub const ALLOWED: &[&str] = &[
     "whoami",
 ];
 
-/// The verbs that are asked about: they change settings or others' protection, run other
-/// programs, read any file, serve, or are for people and for git.
+/// The verbs for which the user is asked: they change settings or others' protection, run other programs,
+/// read any file, serve, or are for people and for git.
 pub const ASKED: &[&str] = &[
     "policy add",
     "policy remove",
@@ -144,30 +144,30 @@ pub const ASKED: &[&str] = &[
     "with",
 ];
 
-/// The MCP tools that need no permission. All are: what weakens protection is no tool.
+/// The MCP tools that need no permission. Actions that weaken protection are not MCP tools at all.
 pub const ALLOWED_TOOLS: &[&str] = &[
     "act", "agent", "answer", "close", "explain", "handoff", "holds", "inbox", "know", "query", "radar",
     "release", "reserve", "restore", "runs", "screen", "send", "status", "task", "waiting", "watch", "who",
 ];
 
-/// The tools that are asked about: they start other programs.
+/// The MCP tools for which the user is asked: they start other programs.
 pub const ASKED_TOOLS: &[&str] = &["open", "run"];
 
-/// How many rules a CLI gets that has them for commands and for tools.
+/// The number of rules that `init` writes for a CLI with rules for both commands and MCP tools.
 pub const RULES: usize = ALLOWED.len() + ALLOWED_TOOLS.len();
 
-/// The commands, as they begin.
+/// Returns the beginning of each allowed command line, such as `consort who`.
 pub(crate) fn commands() -> impl Iterator<Item = String> {
     ALLOWED.iter().map(|verb| format!("{NAME} {verb}"))
 }
 
-/// Claude Code's rules: `:*` stands for any further words.
+/// Makes Claude Code's rules: `:*` stands for any further words.
 pub(crate) fn claude() -> Vec<String> {
     let commands = commands().map(|command| format!("Bash({command}:*)"));
     commands.chain(ALLOWED_TOOLS.iter().map(|tool| format!("mcp__{NAME}__{tool}"))).collect()
 }
 
-/// A file of rules for Codex, which compares whole words.
+/// Makes the text of a rules file for Codex, which compares whole words.
 pub(crate) fn codex(_program: &str) -> String {
     let rule = |command: String| {
         let words: Vec<&str> = command.split(' ').collect();
@@ -176,14 +176,14 @@ pub(crate) fn codex(_program: &str) -> String {
     format!("# {}\n{}", plugin_file::NOTICE, commands().map(rule).collect::<String>())
 }
 
-/// The value of `tools` in Codex's table of our MCP server.
+/// Makes the value of `tools` in Codex's table of our MCP server.
 pub(crate) fn codex_tools() -> String {
     let tool = |tool: &&str| format!("{tool} = {{ approval_mode = \"approve\" }}");
     format!("{{ {} }}", ALLOWED_TOOLS.iter().map(tool).collect::<Vec<_>>().join(", "))
 }
 
-/// A policy for Gemini CLI. Its own defaults have less weight than any policy of the
-/// person's, and this one the least of those.
+/// Makes the text of a policy file for Gemini CLI. Gemini's defaults have less weight than any policy of the
+/// person's, and this policy has the lowest priority among those.
 pub(crate) fn gemini(_program: &str) -> String {
     let list = |items: Vec<String>| {
         let lines = items.into_iter().map(|item| format!("  {},\n", Value::from(item)));
@@ -199,8 +199,8 @@ pub(crate) fn gemini(_program: &str) -> String {
     )
 }
 
-/// OpenCode's patterns for commands, each with and without further words, and the names
-/// of our tools there.
+/// Returns OpenCode's patterns for commands, each with and without further words, and the names of our MCP
+/// tools in OpenCode.
 pub(crate) fn opencode() -> (Vec<String>, Vec<String>) {
     let commands = commands().flat_map(|command| [format!("{command} *"), command]);
     (commands.collect(), ALLOWED_TOOLS.iter().map(|tool| format!("{NAME}_{tool}")).collect())

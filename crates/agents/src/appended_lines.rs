@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// Our lines, ended as that text ends its own.
+/// Gives our lines the line endings of `text`.
 pub(crate) fn styled(lines: &str, text: &str) -> String {
     lines.replace('\n', ending(text))
 }
@@ -19,16 +19,16 @@ pub(crate) fn append(text: &str, lines: &str) -> String {
     all + &styled(lines, text)
 }
 
-/// The text without these lines of it.
+/// Returns the text without the range `lines`, and without the blank line before it.
 pub(crate) fn cut(text: &str, lines: Range<usize>) -> String {
     let (before, after) = (&text[..lines.start], &text[lines.end..]);
-    // The blank line is the one that was put there with ours.
+    // `append` put this blank line before our lines.
     let shorter = before.strip_suffix('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     let before = shorter.filter(|text| text.is_empty() || text.ends_with('\n')).unwrap_or(before);
     format!("{before}{after}")
 }
 
-/// The whole line around a place, with what ends it.
+/// Returns the range of the whole line around the byte `at`, line ending included.
 pub(crate) fn around(text: &str, at: usize) -> Range<usize> {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);

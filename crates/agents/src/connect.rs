@@ -1,5 +1,4 @@
-//! What `init` adds to the files of any agent CLI: the insertions, and how each is
-//! connected, recognised and removed.
+//! Adds the insertions of `init` to the files of any agent CLI, recognises them and removes them.
 
 use std::path::PathBuf;
 
@@ -13,51 +12,51 @@ use crate::plugin_file;
 use crate::shell_prefix::ShellPrefix;
 use crate::toml_table::TomlTable;
 
-/// Something of ours in a file of a CLI.
+/// The part that we add to one file of a CLI.
 pub struct Insertion {
     pub purpose: Purpose,
     pub file: PathBuf,
     pub format: InsertionFormat,
 }
 
-/// What an insertion is for.
+/// The purpose of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// That we hear of what its sessions do.
+    /// Sessions report their events to us.
     Hooks,
-    /// That its sessions can call us.
+    /// Sessions can call our MCP server.
     Mcp,
-    /// That its sessions know how to work with others.
+    /// Sessions read how to work with others.
     Primer,
-    /// That its commands run behind the shield.
+    /// Commands of sessions run behind the shield.
     Shield,
-    /// That its sessions may use us without asking.
+    /// Sessions may use Consort without asking the person.
     Allow,
 }
 
-/// In what form.
+/// The form that an insertion has in its file.
 pub enum InsertionFormat {
-    /// Among others' hooks.
+    /// Hook entries in JSON, among others' hooks.
     Hooks(HookEntries),
-    /// One entry of an object in JSON.
+    /// One member of a JSON object.
     JsonMember(JsonMember),
-    /// Some strings in a list in JSON.
+    /// Some strings in a JSON list.
     JsonList(JsonList),
     /// Rules among OpenCode's permissions.
     JsonPermissions,
-    /// A table in TOML.
+    /// A TOML table.
     TomlTable(TomlTable),
-    /// The rules for the tools of that table.
+    /// The rules for single tools inside a TOML table of ours.
     TomlTools(TomlTable),
-    /// The program that all its commands are run through.
+    /// The setting with the program that Claude Code runs all commands through.
     ShellPrefix(ShellPrefix),
-    /// Some lines of a text.
+    /// A block of lines in a text file.
     Block,
-    /// The whole file, which is this for a program of ours.
+    /// A whole file of ours; the function returns its text for the path of our program.
     Own(fn(&str) -> String),
 }
 
-/// How a file stands to us.
+/// The state of an insertion in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connection {
     Absent,
@@ -68,12 +67,11 @@ pub enum Connection {
     Current,
 }
 
-/// What some editors put before a text. It is not part of what the text says,
-/// and stays.
+/// The byte order mark that some editors put before a text. It is not parsed, and is kept.
 const MARK: char = '\u{feff}';
 
 impl InsertionFormat {
-    /// What a file says of us.
+    /// Returns the state of this insertion in a file with the text `found`.
     pub fn connection(&self, found: &str, program: &str) -> Result<Connection, SettingsError> {
         let (_, text) = marked(found);
         match self {
@@ -89,7 +87,7 @@ impl InsertionFormat {
         }
     }
 
-    /// The file with what is ours in it; `None` starts a new one.
+    /// Returns the text of the file with the insertion in it; `found` is `None` for a new file.
     pub fn connect(&self, found: Option<&str>, program: &str) -> Result<String, SettingsError> {
         let (mark, text) = marked(found.unwrap_or_default());
         let text = found.map(|_| text);
@@ -107,8 +105,8 @@ impl InsertionFormat {
         connected.map(|connected| format!("{mark}{connected}"))
     }
 
-    /// The file without what is ours; `None` where nothing is left of it.
-    /// `before` is what it said before we came, if that is known.
+    /// Returns the text of the file without the insertion; `None` if the file should be deleted. `before` is
+    /// the file's text before `init` changed it, if that is known.
     pub fn disconnect(
         &self,
         found: &str,
@@ -131,18 +129,18 @@ impl InsertionFormat {
         left.map(|left| Some(format!("{mark}{left}")))
     }
 
-    /// How we hear of sessions, in words.
+    /// Describes the hooks for people: `13 hooks`, or `a plugin`.
     pub fn hooks_in_words(&self) -> String {
         let count = match self {
             Self::Hooks(entries) => entries.events.len(),
             Self::Own(file) => plugin_file::programs(&file("consort")).len(),
             _ => 0,
         };
-        // A plugin calls us in one place.
+        // A plugin names our program in one place only.
         if count > 1 { format!("{count} hooks") } else { "a plugin".to_owned() }
     }
 
-    /// The programs that what is ours in a file would call.
+    /// Returns the programs that our insertion in a file with the text `found` calls.
     pub fn programs(&self, found: &str, program: &str) -> Vec<String> {
         let (_, text) = marked(found);
         match self {
@@ -159,12 +157,12 @@ impl InsertionFormat {
     }
 }
 
-/// A text's mark, if it has one, and what it says.
+/// Splits a text into its byte order mark, if it has one, and the rest.
 fn marked(text: &str) -> (&str, &str) {
     text.split_at(text.len() - text.trim_start_matches(MARK).len())
 }
 
-/// Whether a program of that name or place is a consort.
+/// Tells whether a program's name or path is that of Consort.
 pub(crate) fn is_consort(program: &str) -> bool {
     program.rsplit('/').next().is_some_and(|name| name.contains("consort"))
 }

@@ -1,7 +1,7 @@
-//! What an agent CLI's error message means: which kind of failure, and when a limit ends.
+//! Classifies an agent CLI's error message: the kind of failure, and the time at which a limit ends.
 //!
-//! CLIs have no codes for it that could be relied on. The words are those that they and
-//! their providers are known to use.
+//! CLIs have no reliable error codes. The words that are searched for are those that CLIs and their providers
+//! are known to use.
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Failure;
@@ -9,10 +9,10 @@ use consort_core::dispatch::FailureKind;
 use consort_core::text;
 use serde_json::Value;
 
-/// How much is kept of a message.
+/// The most characters that are kept of a message.
 const MESSAGE: usize = 600;
 
-/// Words by which a kind is known, in the order in which they are looked for.
+/// The words that identify each kind of failure, in the order in which they are searched for.
 const WORDS: &[(FailureKind, &[&str])] = &[
     (
         FailureKind::Argument,
@@ -79,7 +79,7 @@ const WORDS: &[(FailureKind, &[&str])] = &[
     ),
 ];
 
-/// What a message means, with the status of the provider's answer where it is known.
+/// Classifies a message; `status` is the HTTP status of the provider's answer, if it is known.
 pub(crate) fn read(status: Option<u16>, message: &str, now: Timestamp) -> Failure {
     let lower = message.to_lowercase();
     let kind = status.or_else(|| status_in(&lower)).and_then(of_status);
@@ -92,12 +92,12 @@ pub(crate) fn read(status: Option<u16>, message: &str, now: Timestamp) -> Failur
     Failure { kind, message: text::one_line(message, MESSAGE), until }
 }
 
-/// What a message means.
+/// Classifies a message by its words and by an HTTP status in it.
 pub fn read_failure(message: &str, now: Timestamp) -> Failure {
     read(None, message, now)
 }
 
-/// A failure of no known kind.
+/// Makes a failure of no known kind.
 pub(crate) fn other(message: &str) -> Failure {
     of_kind(FailureKind::Other, message)
 }
@@ -115,8 +115,7 @@ fn of_status(status: u16) -> Option<FailureKind> {
     }
 }
 
-/// The status that a message tells: a number at its start or right after a word that says
-/// so.
+/// Returns the HTTP status in a message: a number at its start, or right after a word such as `status`.
 fn status_in(message: &str) -> Option<u16> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words: Vec<&str> = message.split(|c| !is_part(c)).filter(|word| !word.is_empty()).collect();
@@ -127,12 +126,12 @@ fn status_in(message: &str) -> Option<u16> {
     first.or_else(|| words.windows(2).find_map(|two| number(two[1]).filter(|_| is_status(two[0]))))
 }
 
-/// When a limit ends, as far as a message tells: at a time or after a while.
+/// Returns the time at which a limit ends, if the message gives a time or a duration.
 pub(crate) fn until(message: &str, now: Timestamp) -> Option<Timestamp> {
     at_time(message).or_else(|| after(message).map(|while_| now.plus(while_))).filter(|until| *until > now)
 }
 
-/// The time from a field that providers and CLIs give in seconds or in words.
+/// Reads the time at which a limit ends from a JSON field: a number since 1970, or a text.
 pub(crate) fn until_of(value: &Value, now: Timestamp) -> Option<Timestamp> {
     let until = match value {
         Value::Number(number) => number.as_f64().and_then(epoch),
@@ -142,9 +141,9 @@ pub(crate) fn until_of(value: &Value, now: Timestamp) -> Option<Timestamp> {
     until.filter(|until| *until > now)
 }
 
-/// Seconds or milliseconds since 1970, if they can be meant.
+/// Reads a number as seconds or milliseconds since 1970, if it is in a plausible range.
 fn epoch(number: f64) -> Option<Timestamp> {
-    // From 2001 to 2286, in either.
+    // Both ranges are the years 2001 to 2286.
     match number {
         1e9..1e10 => Some(Timestamp((number * 1e3) as i64)),
         1e12..1e13 => Some(Timestamp(number as i64)),
@@ -152,7 +151,7 @@ fn epoch(number: f64) -> Option<Timestamp> {
     }
 }
 
-/// A time within a text: `limit reached|1794931200`, `resets at 2026-11-17T15:00:00Z`.
+/// Finds a time within a text: `limit reached|1794931200`, `resets at 2026-11-17T15:00:00Z`.
 pub(crate) fn at_time(message: &str) -> Option<Timestamp> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-:.+".contains(c);
     let words = message.split(|c| !is_part(c));
@@ -162,7 +161,7 @@ pub(crate) fn at_time(message: &str) -> Option<Timestamp> {
     })
 }
 
-/// `2026-11-17T15:00:00Z`, with a fraction or an offset too.
+/// Parses a time such as `2026-11-17T15:00:00Z`, also with a fraction or an offset.
 fn rfc3339(word: &str) -> Option<Timestamp> {
     let (date, time) = word.split_once('T')?;
     let mut date = date.splitn(3, '-').map(|part| part.parse::<i64>().ok());
@@ -185,7 +184,8 @@ fn rfc3339(word: &str) -> Option<Timestamp> {
     is_sane.then_some(Timestamp(seconds * Timestamp::SECOND))
 }
 
-/// Days since 1970 of a date. Years begin with March here, so that a leap day comes last.
+/// Returns the days from 1970 to a date. The calculation begins years with March, so that a leap day comes
+/// last.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let month = if month > 2 { month - 3 } else { month + 9 };
@@ -194,7 +194,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// What says that a while follows.
+/// The words after which a duration follows.
 const WHILES: &[&str] = &[
     "retry-after",
     "retry after",
@@ -211,8 +211,8 @@ const WHILES: &[&str] = &[
     "wait",
 ];
 
-/// The while that a message tells, in milliseconds: `try again in 1h 2m`, `retry after 30
-/// seconds`, `"retryDelay":"34.5s"`. A number alone is seconds.
+/// Finds a duration in a message, in milliseconds: `try again in 1h 2m`, `retry after 30 seconds`,
+/// `"retryDelay":"34.5s"`. A number alone is seconds.
 fn after(message: &str) -> Option<i64> {
     let lower = message.to_lowercase();
     let rest = WHILES.iter().find_map(|word| lower.find(word).map(|at| &lower[at + word.len()..]))?;
@@ -227,7 +227,7 @@ fn after(message: &str) -> Option<i64> {
     total
 }
 
-/// A number with its unit at the start of a text, in milliseconds, and what follows.
+/// Parses a number with its unit at the start of a text: the milliseconds, and the rest of the text.
 fn one_while(text: &str) -> Option<(i64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at(end);

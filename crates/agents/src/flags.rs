@@ -1,58 +1,59 @@
-//! Which options an installed agent CLI has: what its help tells, and what it is known to
-//! take without telling.
+//! The command-line options that an installed agent CLI has: those in its help, and those that it is known to
+//! take though its help leaves them out.
 
 use std::collections::BTreeSet;
 
 use crate::AgentCli;
 
-/// How far a line is indented at most that begins an option; what is further in is about
-/// one.
+/// The deepest indentation of a line that begins an option; lines that are indented further describe an
+/// option.
 const INDENT: usize = 8;
 
-/// The options of an installed CLI.
+/// The command-line options of an installed CLI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags(BTreeSet<String>);
 
 impl Flags {
-    /// By what a CLI prints after [`AgentCli::help_arguments`], on either stream.
+    /// Finds the options in `help`, the text that a CLI prints after [`AgentCli::help_arguments`] on either
+    /// stream.
     pub fn of(cli: &dyn AgentCli, help: &str) -> Self {
         let hidden = cli.hidden_flags().iter().map(|flag| (*flag).to_owned());
         Self(in_help(help).chain(hidden).collect())
     }
 
-    /// As they were kept.
+    /// Makes the options from names that [`Flags::names`] returned earlier.
     pub fn from_names(names: impl IntoIterator<Item = String>) -> Self {
         Self(names.into_iter().collect())
     }
 
-    /// To be kept.
+    /// Returns the names of all options, to be stored.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// Whether it takes an option, with its dashes.
+    /// Tells whether the CLI takes an option, which is given with its dashes.
     pub fn knows(&self, flag: &str) -> bool {
         self.0.contains(flag)
     }
 
-    /// It was refused.
+    /// Removes an option that the CLI has refused.
     pub fn forget(&mut self, flag: &str) {
         self.0.remove(flag);
     }
 }
 
-/// The options in a text of help, in whichever of the common layouts.
+/// Finds the options in a help text, in any of the common layouts.
 fn in_help(help: &str) -> impl Iterator<Item = String> {
     help.lines().flat_map(|line| {
         let words = line.trim_start();
         let is_option = words.starts_with('-') && line.len() - words.len() <= INDENT;
-        // What it means follows after a gap.
+        // The description follows after two spaces.
         let told = words.split("  ").next().filter(|_| is_option).unwrap_or_default();
         told.split([',', ' ', '=', '|']).filter_map(flag).collect::<Vec<_>>()
     })
 }
 
-/// A word as an option: dashes, then letters.
+/// Reads a word as an option: dashes, then letters.
 fn flag(word: &str) -> Option<String> {
     let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(word.len());
@@ -60,18 +61,18 @@ fn flag(word: &str) -> Option<String> {
     name.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| word[..end].to_owned())
 }
 
-/// The option that an error message is about, where a CLI does not know it.
+/// Returns the option that a CLI's error message says is unknown.
 pub fn refused(message: &str) -> Option<String> {
     let lower = message.to_lowercase();
     let says_so = ["unexpected argument", "unknown option", "unknown argument", "unrecognized option"];
     let at = says_so.iter().find_map(|says| lower.find(says))?;
-    // Small letters may be longer or shorter than their capitals.
+    // Lower-case letters may have other lengths than their capitals, so `at` may not fit.
     let told = message.get(at..)?.split('\n').next()?;
     let mut words = told
         .split_whitespace()
         .map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-'));
     let dashed = words.clone().find(|word| word.starts_with('-')).and_then(flag);
-    // `Unknown argument: quiet`, without its dashes.
+    // Some CLIs name the option without its dashes: `Unknown argument: quiet`.
     dashed.or_else(|| flag(&format!("--{}", words.nth(2)?)))
 }
 

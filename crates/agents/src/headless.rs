@@ -1,5 +1,5 @@
-//! What an agent CLI is called with to work without a terminal, and how what it prints is
-//! read.
+//! The types for running any agent CLI without a terminal: the request for a piece of work, the command line
+//! for it, and the trait that reads the output.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -16,46 +16,46 @@ use crate::Environment;
 use crate::is_of_session;
 use crate::worker_output;
 
-/// A piece of work for a CLI.
+/// A piece of work that a CLI is to do without a terminal.
 pub struct Headless<'a> {
     pub prompt: &'a str,
-    /// What it is told about its role, besides its own system prompt.
+    /// The instructions of the run's role, in addition to the CLI's own system prompt.
     pub system: Option<&'a str>,
     pub model: Option<&'a str>,
-    /// `off`, `minimal`, `low`, `medium`, `high`, `xhigh`.
+    /// The reasoning effort: `off`, `minimal`, `low`, `medium`, `high` or `xhigh`.
     pub reasoning: Option<&'a str>,
     pub safety: Safety,
-    /// Whether it runs as root.
+    /// Whether the CLI runs as root.
     pub is_root: bool,
     pub max_turns: Option<u32>,
     pub budget: Option<Cost>,
-    /// The session to go on with, as [`WorkerEvent::Session`] told it.
+    /// The id of the session to resume, as [`WorkerEvent::Session`] reported it.
     pub resume: Option<&'a str>,
-    /// The run's own directory, for what has to be in a file.
+    /// The run's own directory, for input that has to be in a file.
     pub dir: &'a Path,
-    /// Which options the installed program knows: [`crate::flags::Flags::knows`].
+    /// Tells whether the installed program has an option: [`crate::flags::Flags::knows`].
     pub knows: &'a dyn Fn(&str) -> bool,
-    /// The person's variables: some of them are added to.
+    /// The person's environment variables: the command may extend some of them.
     pub environment: Environment<'a>,
 }
 
-/// What that takes, besides what connects it.
+/// The command line, variables and files for a piece of work, without those that connect the CLI to Consort.
 ///
-/// What connects it ([`AgentCli::single_run`]) comes before these arguments, and is asked
-/// for with these variables in its environment: both may add to the same one.
+/// The arguments that connect the CLI ([`AgentCli::single_run`]) come before these, and are made with these
+/// variables in the environment: both may extend the same variable.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HeadlessCommand {
     pub arguments: Vec<String>,
     pub variables: Vec<(String, String)>,
-    /// To be written first, for nobody else to read, with the directories they are in.
+    /// The files to write first, together with their directories, readable by nobody else.
     pub files: Vec<(PathBuf, String)>,
-    /// What it reads on its standard input, which then ends. Arguments can be read by
-    /// everyone on the machine and have a limit: the prompt is in here.
+    /// The text of the CLI's standard input, which then ends. It has the prompt, because arguments can be
+    /// read by everyone on the machine and have a limit.
     pub stdin: Option<String>,
-    /// What was asked for and this CLI cannot be told: `model`, `reasoning`, `budget`. Turns are
-    /// counted by who runs it.
+    /// The requested settings for which this CLI has no option: `model`, `reasoning`, `budget`. Turns are
+    /// counted by the run's supervisor.
     pub ignored: Vec<&'static str>,
-    /// The id of its session, where it could be chosen: it may tell it only at the end.
+    /// The id of the session, if we could choose it: the CLI may print it only at the end.
     pub session: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl HeadlessCommand {
         self.variables.push((name.into(), value.into()));
     }
 
-    /// The file of that name in the run's directory, which is to say this.
+    /// Adds a file with this text to write in the run's directory, and returns its path.
     pub(crate) fn write(&mut self, work: &Headless<'_>, name: &str, text: impl Into<String>) -> String {
         let path = work.dir.join(name);
         let shown = path.to_string_lossy().into_owned();
@@ -76,7 +76,7 @@ impl HeadlessCommand {
         shown
     }
 
-    /// Notes that this was asked for, and is not to be had.
+    /// Notes a setting as ignored if it was requested.
     pub(crate) fn ignore(&mut self, what: &'static str, is_asked: bool) {
         if is_asked {
             self.ignored.push(what);
@@ -84,25 +84,25 @@ impl HeadlessCommand {
     }
 }
 
-/// Reads what a worker prints. **Work has succeeded if its process ended with 0 and no
-/// [`WorkerEvent::Failed`] was told**: exit codes alone are not to be believed.
+/// Reads the output of a worker. **Work has succeeded if its process ended with 0 and no
+/// [`WorkerEvent::Failed`] was reported**: exit codes alone are not reliable.
 ///
-/// A line that is not understood tells nothing. The text of the work is the
-/// [`WorkerEvent::Result`], else the last [`WorkerEvent::Said`].
+/// Lines that are not understood are ignored. The result of the work is the text of [`WorkerEvent::Result`],
+/// else of the last [`WorkerEvent::Said`].
 pub trait OutputReader: Send {
-    /// What a line of standard output tells.
+    /// Reads a line of standard output.
     fn line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent>;
 
-    /// What a line of standard error tells: that it tries again, that a tool was refused.
+    /// Reads a line of standard error, for retries and refused tools.
     fn error_line(&mut self, _line: &str, _now: Timestamp) -> Vec<WorkerEvent> {
         Vec::new()
     }
 
-    /// What its output has told of its end, now that its process has ended.
+    /// Returns what the output says about the worker's end, once its process has ended.
     fn last_words(&mut self, over: &Over<'_>) -> LastWords;
 
-    /// What is left to tell when its process has ended; `read` gives the text of a file, or
-    /// the end of it if it is large.
+    /// Returns the remaining events once the worker's process has ended; `read` returns the text of a file,
+    /// or only the end of a large file.
     fn end(
         &mut self,
         exit: &WorkerExit,
@@ -118,28 +118,28 @@ pub trait OutputReader: Send {
     }
 }
 
-/// What is known when a worker's process has ended.
+/// The facts about a worker whose process has ended.
 pub struct Over<'a> {
     pub exit: &'a WorkerExit,
     pub now: Timestamp,
-    /// Where its CLI keeps its own things.
+    /// The CLI's configuration directory.
     pub config_dir: &'a Path,
-    /// The text of a file, or the end of it if it is large.
+    /// Returns the text of a file, or only the end of a large file.
     pub read: &'a dyn Fn(&Path) -> Option<String>,
 }
 
-/// What the output of a worker has told of its end.
+/// The facts about a worker's end that its output has.
 #[derive(Debug, Default)]
 pub struct LastWords {
-    /// What is left to tell.
+    /// The events that were not reported yet.
     pub told: Vec<WorkerEvent>,
     pub failure: Option<Failure>,
-    /// Whether it told that it ends: otherwise its exit says how.
+    /// Whether the output says that the work is done: otherwise the failure is taken from the process's exit.
     pub has_ended: bool,
 }
 
-/// Whether a CLI needs a variable of the person's: a key, an address, a setting of its
-/// own. What belongs to another session is none of its business.
+/// Tells whether a worker of this CLI needs a variable of the person's environment: a key, an address, or a
+/// setting of the CLI. Variables of another session are never needed.
 pub fn needs(cli: &dyn AgentCli, variable: &str) -> bool {
     let is_it = |pattern: &&str| match pattern.strip_suffix('*') {
         Some(prefix) => variable.starts_with(prefix),

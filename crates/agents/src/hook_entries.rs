@@ -15,41 +15,39 @@ use crate::json_settings::is_bare;
 use crate::json_settings::parse;
 use crate::json_settings::says;
 
-/// Seconds after which a CLI may give up on a hook. Ours gives up on itself
-/// well before; where something else is in its place, two of them per tool are
-/// waited for.
+/// Seconds after which a CLI may stop waiting for a hook. Our hook ends itself well before; if another
+/// program is in its place, a CLI waits for two hooks per tool.
 pub(crate) const TIMEOUT: u32 = 5;
 
-/// Codex complains of more at the end of a session.
+/// The timeout in seconds for the end of a session; Codex complains of a longer one.
 const TIMEOUT_AT_THE_END: u32 = 3;
 
-/// The event in which the person is asked.
+/// The event of a question to the person.
 const ASKED: &str = "PermissionRequest";
 
-/// What a CLI's hooks file is to say of us.
+/// The hook entries that we write into a CLI's settings.
 pub struct HookEntries {
     pub(crate) kind: &'static str,
     pub(crate) events: &'static [&'static str],
-    /// What the CLI writes for a second.
+    /// One second in the CLI's unit of timeouts.
     pub(crate) seconds: u32,
-    /// How long the hook may take that asks the person. It ends by itself before.
+    /// The timeout in seconds of the hook that asks the person. That hook ends itself before.
     pub(crate) patience: u32,
-    /// A hook that fails blocks a tool there.
+    /// Whether a failing hook blocks the tool in this CLI.
     pub(crate) is_strict: bool,
-    /// A hook may have a name, which is shown instead of its command line.
+    /// Whether hooks have names in this CLI, which are shown instead of their command lines.
     pub(crate) has_names: bool,
-    /// What switches all hooks off in that file.
+    /// The key in the same settings that switches all hooks off.
     pub(crate) off_switch: Option<&'static str>,
 }
 
-/// What our program answers to `hook --who`: another one of its name does not.
+/// The answer of our program to `hook --who`; another program called `consort` does not give it.
 pub const WHO_ANSWER: &str = "consort";
 
-/// The command line of one hook. A missing program must never stop an agent
-/// (two of the CLIs block every tool on it), nor must another program that is
-/// called like ours: what is found by name only is asked who it is first. `exec`
-/// spares a process. Where any failure blocks, it cannot be spared: whatever
-/// becomes of the program, the line succeeds.
+/// Writes the command line of one hook. A missing program must never stop an agent (two of the CLIs block
+/// every tool on it), nor must another program with our name: a program that is found by name only is first
+/// asked who it is. `exec` saves a process. With `is_strict` the line does without `exec`, because it must
+/// succeed even if the program fails.
 pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bool) -> String {
     let call = |program: &str, more: &str| match is_strict {
         true => format!("{program} hook {kind} {event}{more} 2>/dev/null; exit 0"),
@@ -69,15 +67,14 @@ pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bo
     format!("[ -x {quoted} ] && {first}; {}", by_name(NAME, ""))
 }
 
-/// Says that a hook comes from a project's file: where the user's own has the same,
-/// that one is enough.
+/// The argument of a hook from a project's file: it does nothing if the user's own file has the same hook.
 pub const PROJECT_MARK: &str = "--project";
 
-/// What the program is called.
+/// The name of our program.
 pub(crate) const NAME: &str = "consort";
 
 impl HookEntries {
-    /// As the CLI counts.
+    /// Returns the timeout of an event's hook, in the CLI's unit.
     fn timeout(&self, event: &str) -> u32 {
         let seconds = match event {
             "SessionEnd" => TIMEOUT_AT_THE_END,
@@ -143,7 +140,7 @@ impl HookEntries {
         Ok(root.to_string())
     }
 
-    /// The hooks as settings of their own.
+    /// Returns settings that have only our hooks.
     pub(crate) fn alone(&self, program: &str) -> Value {
         let hook = |event: &&str| {
             let command = hook_command(program, self.kind, event, self.is_strict);
@@ -156,7 +153,7 @@ impl HookEntries {
         json!({ "hooks": self.events.iter().map(hook).collect::<Map<_, _>>() })
     }
 
-    /// `before` is what the file said before we came, if that is known.
+    /// Removes our hooks. `before` is the file's text before `init` changed it, if that is known.
     pub(crate) fn disconnect(
         &self,
         settings: &str,
@@ -167,7 +164,7 @@ impl HookEntries {
         let object = root.object_value();
         let found = match ours(&object, self.kind, program) {
             Ok(found) if !found.is_empty() => found,
-            // Whatever that is, nothing of ours is in it.
+            // Settings of an unexpected shape have no hooks of ours.
             Ok(_) | Err(_) => return Ok(settings.to_owned()),
         };
         for ours in found {
@@ -191,7 +188,7 @@ impl HookEntries {
         Ok(root.to_string())
     }
 
-    /// The programs that its hooks run.
+    /// Returns the programs that our hooks in these settings run.
     pub(crate) fn programs(&self, settings: &str, program: &str) -> Vec<String> {
         let object = parse(settings).ok().and_then(|root| root.object_value());
         let found = ours(&object, self.kind, program).unwrap_or_default();
@@ -199,7 +196,7 @@ impl HookEntries {
     }
 }
 
-/// One of our hooks, with everything around it.
+/// One of our hooks, with the JSON nodes around it.
 struct Ours {
     event: String,
     command: String,
@@ -211,7 +208,7 @@ struct Ours {
 }
 
 impl Ours {
-    /// After how long the CLI gives up on it.
+    /// Returns the timeout that the settings give this hook, in the CLI's unit.
     fn timeout(&self) -> u32 {
         let timeout = self.hook.get("timeout").and_then(|timeout| timeout.value());
         let timeout = timeout.and_then(|timeout| timeout.as_number_lit()?.to_string().parse().ok());
@@ -219,8 +216,8 @@ impl Ours {
     }
 }
 
-/// Every hook whose command is one of ours for this CLI. Shapes we do not
-/// know are somebody else's and passed over, except where we must add to them.
+/// Finds every hook whose command is one of ours for this CLI. Entries of an unknown shape belong to others
+/// and are skipped, unless our entries must go into them.
 fn ours(object: &Option<CstObject>, kind: &str, program: &str) -> Result<Vec<Ours>, SettingsError> {
     let Some(object) = object else {
         return Err(SettingsError::unexpected("the file's content", "an object"));
@@ -254,23 +251,23 @@ fn ours(object: &Option<CstObject>, kind: &str, program: &str) -> Result<Vec<Our
     Ok(found)
 }
 
-/// Whether a command is what [`hook_command`] writes, for this program or for
-/// one called consort, wherever that is.
+/// Tells whether a command has the form of [`hook_command`], for this program or for any program called
+/// consort.
 fn is_ours(command: &str, kind: &str, program: &str) -> bool {
     let Some((found, call)) = call_in(command) else { return false };
     let name = found.trim_matches('\'').rsplit('/').next().unwrap_or_default();
     call.split(' ').next() == Some(kind) && (name.contains("consort") || found == quote(program))
 }
 
-/// The program that a command line of ours runs.
+/// Returns the program that a command line of ours runs.
 pub(crate) fn program_of(command: &str) -> Option<String> {
     let (program, _) = call_in(command)?;
     let bare = program.strip_prefix('\'').and_then(|program| program.strip_suffix('\''));
     Some(bare.map_or_else(|| program.to_owned(), |bare| bare.replace(r"'\''", "'")))
 }
 
-/// The program of a command line of the form of [`hook_command`], of this or of an
-/// earlier version, as it is written there, and what it is called with.
+/// Returns the program, quoted as it is written, and the arguments after `hook` in a command line of the form
+/// of [`hook_command`], of this or an earlier version.
 fn call_in(command: &str) -> Option<(&str, &str)> {
     let (guard, rest) = match command.strip_prefix("[ -x ") {
         Some(rest) => rest.split_once(" ] && ").or_else(|| rest.split_once(" ] || exit 0; "))?,
@@ -287,7 +284,7 @@ fn call_in(command: &str) -> Option<(&str, &str)> {
     guards.iter().any(|expected| expected == guard).then_some((found, call))
 }
 
-/// As one word of a POSIX shell, whatever is in it.
+/// Quotes any text as one word for a POSIX shell.
 pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

@@ -8,14 +8,14 @@ use toml_edit::Document;
 
 use crate::json_settings::parse;
 
-/// A file that may switch hooks off.
+/// A settings file that may switch hooks off.
 pub struct HookSwitch {
     pub file: PathBuf,
-    /// The key that does so in this text of it.
+    /// Returns the key that switches hooks off in the text of the file, if it has one.
     pub found: fn(&str) -> Option<&'static str>,
 }
 
-/// These files, all of which have the same keys.
+/// Makes a hook switch for each of these files, all of which have the same keys.
 pub(crate) fn switches(
     files: impl IntoIterator<Item = PathBuf>,
     found: fn(&str) -> Option<&'static str>,
@@ -23,23 +23,23 @@ pub(crate) fn switches(
     files.into_iter().map(|file| HookSwitch { file, found }).collect()
 }
 
-/// Where a system keeps what its administrator has set.
+/// Returns the administrator's settings file for this operating system.
 pub(crate) fn of_system(linux: &str, macos: &str) -> PathBuf {
     Path::new(if cfg!(target_os = "macos") { macos } else { linux }).to_owned()
 }
 
-/// What a JSON file says at a place.
+/// Returns the value at a path of keys in the text of a JSON file.
 pub(crate) fn json_at(text: &str, names: &[&str]) -> Option<Value> {
     let root = parse(text.trim_start_matches('\u{feff}')).ok()?.to_serde_value()?;
     names.iter().try_fold(root, |value, name| value.get(name).cloned())
 }
 
-/// Whether a JSON file has this flag on.
+/// Returns the name of a flag if the text of a JSON file sets it to true.
 pub(crate) fn is_on(text: &str, name: &'static str) -> Option<&'static str> {
     (json_at(text, &[name])? == true).then_some(name)
 }
 
-/// Whether a TOML file has this flag as given, in a table or at the top.
+/// Returns the value of a flag in the text of a TOML file, in a table or at the top.
 pub(crate) fn toml_flag(text: &str, table: Option<&str>, name: &str) -> Option<bool> {
     let document = Document::parse(text).ok()?;
     let root = document.as_item();

@@ -8,8 +8,7 @@ use consort_core::primer;
 use crate::Connection;
 use crate::appended_lines;
 
-/// Between these two, each on a line of its own, whatever ends that: editors
-/// change it.
+/// The lines around our block. Each is matched without its line ending, because editors change those.
 const BEGIN: &str = "<!-- consort: written by `consort init --primer` -->";
 const END: &str = "<!-- consort: end -->";
 

@@ -1,7 +1,6 @@
-//! Our strings in a list of a CLI's JSON settings, such as Claude Code's rules of what
-//! is allowed.
+//! Adds our strings to a list in a CLI's JSON settings, such as Claude Code's allow rules, and removes them.
 //!
-//! A string that was in the list before we came is the person's, and stays.
+//! A string that was in the list before `init` is the person's, and stays.
 
 use jsonc_parser::cst::CstArray;
 use jsonc_parser::cst::CstInputValue;
@@ -13,11 +12,11 @@ use crate::json_settings::is_bare;
 use crate::json_settings::parse;
 use crate::json_settings::says;
 
-/// What a list is to have of ours.
+/// The strings of ours that a list is to have, and the place of the list.
 pub struct JsonList {
-    /// The object that it is in.
+    /// The key of the object that the list is in.
     pub(crate) of: &'static str,
-    /// What it is called there.
+    /// The key of the list in that object.
     pub(crate) name: &'static str,
     pub(crate) items: fn() -> Vec<String>,
 }
@@ -57,7 +56,7 @@ impl JsonList {
         Ok(root.to_string())
     }
 
-    /// `before` is what the file said before we came, if that is known.
+    /// Removes our strings. `before` is the file's text before `init` changed it, if that is known.
     pub(crate) fn disconnect(&self, settings: &str, before: Option<&str>) -> Result<String, SettingsError> {
         let root = parse(settings)?;
         let of = root.object_value().and_then(|object| object.get(self.of));
@@ -88,7 +87,7 @@ impl JsonList {
         Ok(root.to_string())
     }
 
-    /// The strings of the list.
+    /// Returns the strings that are in the list.
     fn found(&self, settings: &str) -> Result<Vec<String>, SettingsError> {
         let unexpected = || SettingsError::unexpected("the file's content", "an object");
         let object = parse(settings)?.object_value().ok_or_else(unexpected)?;

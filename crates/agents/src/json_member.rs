@@ -1,8 +1,7 @@
-//! Our entry in one object of a CLI's JSON settings, such as its object of MCP servers.
+//! Adds our entry to one object of a CLI's JSON settings, such as its object of MCP servers, and removes it.
 //!
-//! One of our name that somebody has changed is theirs: it is left as it is. The
-//! object goes with our entry if we made it and nobody has put anything else
-//! into it, a comment included.
+//! An entry with our name that somebody has changed is theirs: it is left as it is. The object is removed
+//! with our entry if we made it and nobody has put anything else into it, not even a comment.
 
 use jsonc_parser::cst::CstInputValue;
 use jsonc_parser::cst::CstObject;
@@ -15,13 +14,13 @@ use crate::json_settings::is_bare;
 use crate::json_settings::parse;
 use crate::json_settings::says;
 
-/// What our entry is called.
+/// The key of our entry.
 const NAME: &str = "consort";
 
 pub struct JsonMember {
-    /// The object it is in.
+    /// The key of the object that our entry is in.
     pub(crate) of: &'static str,
-    /// What it says, for a program of ours.
+    /// Returns the value of our entry for the path of our program.
     pub(crate) value: fn(&str) -> Value,
 }
 
@@ -53,7 +52,7 @@ impl JsonMember {
         Ok(root.to_string())
     }
 
-    /// `before` is what the file said before we came, if that is known.
+    /// Removes our entry. `before` is the file's text before `init` changed it, if that is known.
     pub(crate) fn disconnect(&self, settings: &str, before: Option<&str>) -> Result<String, SettingsError> {
         let root = parse(settings)?;
         let all = root.object_value().and_then(|object| object.get(self.of));
@@ -73,7 +72,7 @@ impl JsonMember {
         Ok(root.to_string())
     }
 
-    /// The programs that it tells of.
+    /// Returns the program of our entry, if there is one.
     pub(crate) fn programs(&self, settings: &str) -> Vec<String> {
         let found = self
             .object(settings)
@@ -95,14 +94,14 @@ impl JsonMember {
         servers.object_value().map(Some).ok_or_else(unexpected)
     }
 
-    /// Whether that is what we would write for some program of ours.
+    /// Tells whether an entry is exactly as we would write it for some consort program.
     fn is_ours(&self, found: &Value) -> bool {
         let program = program(found);
         is_consort(program) && *found == (self.value)(program)
     }
 }
 
-/// The program that an entry starts.
+/// Returns the program that an entry starts.
 fn program(found: &Value) -> &str {
     let program = match &found["command"] {
         Value::Array(words) => words.first(),

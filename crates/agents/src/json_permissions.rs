@@ -1,9 +1,9 @@
-//! Our rules among OpenCode's permissions, which are an object: by tool, and for
-//! commands by pattern.
+//! Adds our allow rules to OpenCode's permissions, an object with rules by tool and, for commands, by
+//! pattern; and removes them.
 //!
-//! Of several rules that fit, OpenCode takes the last. So ours come right after the one
-//! for everything else, and before the person's own. Where one word stands for all
-//! commands, it becomes the rule for everything else.
+//! Of several rules that match, OpenCode takes the last. So ours come right after the rule for everything
+//! else, and before the person's own. If there is one word instead of an object, that word becomes the rule
+//! for everything else.
 
 use jsonc_parser::cst::CstInputValue;
 use jsonc_parser::cst::CstObject;
@@ -17,7 +17,7 @@ use crate::json_settings::parse;
 use crate::json_settings::says;
 
 const PERMISSION: &str = "permission";
-/// What runs commands.
+/// OpenCode's tool that runs commands.
 const SHELL: &str = "bash";
 /// The pattern for everything else.
 const ALL: &str = "*";
@@ -57,8 +57,8 @@ pub(crate) fn connect(settings: Option<&str>) -> Result<String, SettingsError> {
     Ok(root.to_string())
 }
 
-/// `before` is what the file said before we came, if that is known. A rule of the
-/// person's that says otherwise is not ours.
+/// Removes our rules. `before` is the file's text before `init` changed it, if that is known. A rule that
+/// says anything but `allow` is the person's, and stays.
 pub(crate) fn disconnect(settings: &str, before: Option<&str>) -> Result<String, SettingsError> {
     let root = parse(settings)?;
     let property = root.object_value().and_then(|object| object.get(PERMISSION));
@@ -86,7 +86,8 @@ pub(crate) fn disconnect(settings: &str, before: Option<&str>) -> Result<String,
     Ok(root.to_string())
 }
 
-/// The object of that name; one word becomes the rule for everything.
+/// Returns the object of that name, which is made if missing; a single word in its place becomes the object's
+/// rule for everything.
 fn opened(object: &CstObject, name: &str) -> Result<CstObject, SettingsError> {
     let word = object.get(name).and_then(|found| found.value()?.as_string_lit()?.decoded_value().ok());
     if let (Some(word), Some(property)) = (word, object.get(name)) {

@@ -21,7 +21,7 @@ impl SettingsError {
     }
 }
 
-/// JSON, with the comments and trailing commas that people leave in settings.
+/// Parses JSON with the comments and trailing commas that people leave in settings.
 pub(crate) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
     let options = ParseOptions {
         allow_comments: true,
@@ -40,16 +40,15 @@ pub(crate) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
     })
 }
 
-/// Whether nothing is in an object or an array, not even a comment.
+/// Tells whether an object or an array is empty, without even a comment.
 pub(crate) fn is_bare(children: &[CstNode]) -> bool {
     children.iter().all(|child| !child.is_comment() && (child.is_trivia() || child.is_token()))
 }
 
-/// Whether a file says something under these names, each in the one before.
+/// Tells whether the text of a file has a value at this path of keys; false without a text.
 ///
-/// What is empty once ours is out of it was made by us, unless it was there
-/// before. Where nobody knows, because the file came from elsewhere, it goes: it
-/// says nothing.
+/// Removing an insertion also removes the objects that it leaves empty, unless the file had them before
+/// `init`. If the earlier text is unknown, they are removed too: they have no content.
 pub(crate) fn says(text: Option<&str>, names: &[&str]) -> bool {
     let root = text.and_then(|text| parse(text).ok()?.to_serde_value());
     let one = |value: Value, name: &&str| value.get(name).cloned();

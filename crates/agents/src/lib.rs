@@ -1,8 +1,7 @@
-//! The adapter for agent CLIs: everything that is particular to one CLI, one folder per
-//! CLI.
+//! The adapter for agent CLIs: everything that is particular to one CLI, in one folder per CLI.
 //!
-//! [`AgentCli`] is what differs; how Consort behaves is written elsewhere,
-//! once. Adding a CLI is adding a folder and a line in [`ALL`].
+//! [`AgentCli`] has everything that differs between CLIs; Consort's behaviour is written elsewhere, once for
+//! all CLIs. To add a CLI, add a folder and an element of [`ALL`].
 
 pub mod allow;
 mod appended_lines;
@@ -79,218 +78,219 @@ pub use single_run::RunSetup;
 pub use single_run::SingleRun;
 pub use toml_table::TomlTable;
 
-/// Every agent CLI there is a folder for.
+/// Every supported agent CLI.
 pub const ALL: &[&dyn AgentCli] =
     &[&claude::Claude, &codex::Codex, &gemini::Gemini, &opencode::OpenCode, &pi::Pi, &copilot::Copilot];
 
-/// The agent CLI of that kind.
+/// Finds the agent CLI of a kind, such as `claude`.
 pub fn find(kind: &str) -> Option<&'static dyn AgentCli> {
     ALL.iter().copied().find(|cli| cli.kind() == kind)
 }
 
-/// A variable's value, where it has one.
+/// Returns the value of an environment variable, if it is set.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Finds a file by the environment and by the names in a directory.
+/// Finds the file of [`AgentCli::alias_file`]: `variable` reads an environment variable, `names` lists a
+/// directory.
 pub type AliasFile =
     fn(variable: fn(&str) -> Option<String>, names: fn(&Path) -> Option<Vec<String>>) -> Option<PathBuf>;
 
-/// One agent CLI.
+/// An agent CLI, with everything in which it differs from the others.
 pub trait AgentCli: Dialect + Sync {
-    /// What people call it.
+    /// Returns the name that people know the CLI by.
     fn title(&self) -> &'static str;
 
-    /// The program to look for on `PATH`.
+    /// Returns the name of the CLI's program on `PATH`.
     fn program(&self) -> &'static str;
 
-    /// Set to the session's id inside the session.
+    /// Returns the variable that has the session's id in the session's processes.
     fn session_variable(&self) -> Option<&'static str> {
         None
     }
 
-    /// Whether it runs its commands in a sandbox by default, in which they cannot
-    /// write the store: our MCP server does that for them.
+    /// Tells whether the CLI runs its commands in a sandbox by default, in which they cannot write the store:
+    /// our MCP server does that for them.
     fn has_sandbox(&self) -> bool {
         false
     }
 
-    /// Whether a process of it with that command line has one session at a time.
+    /// Tells whether a process of the CLI with this command line has one session at a time.
     fn has_one_session(&self, _command_line: &str) -> bool {
         true
     }
 
-    /// Variables that it sets for whatever it starts: they say that an agent is or
-    /// was above.
+    /// Returns the variables that the CLI sets for the processes it starts: they show that a process was
+    /// started by an agent, directly or not.
     fn marker_variables(&self) -> &'static [&'static str];
 
-    /// Set to the process that hosts the session, for its hooks.
+    /// Returns the variable that has the id of the session's hosting process, for its hooks.
     fn pid_variable(&self) -> Option<&'static str> {
         None
     }
 
-    /// Where it keeps its own things for a person with this home.
+    /// Returns the CLI's configuration directory for a person with this home.
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf;
 
-    /// How we hear of what its sessions do.
+    /// Returns the insertion that makes sessions call our hooks.
     fn hooks(&self, level: Level<'_>) -> Insertion;
 
-    /// How its sessions can call us, where they can.
+    /// Returns the insertion of our MCP server, if the CLI can use MCP servers at this level.
     fn mcp(&self, _level: Level<'_>, _environment: Environment<'_>) -> Option<Insertion> {
         None
     }
 
-    /// How its sessions learn to work with others without a session that tells them.
+    /// Returns the insertion of the primer, by which sessions know how to work with others.
     fn primer(&self, level: Level<'_>) -> Insertion;
 
-    /// How its commands run behind the shield, where they can; none where others share
-    /// the settings.
+    /// Returns the insertions that make the CLI's commands run behind the shield, if they can; none if others
+    /// share the settings.
     fn shield(&self, _level: Level<'_>) -> Vec<Insertion> {
         Vec::new()
     }
 
-    /// How its sessions may use us without asking, where rules can say so for each verb;
-    /// none where it asks for nothing, or has rules for whole programs only.
+    /// Returns the insertions that let sessions use Consort without asking; none if the CLI never asks, or
+    /// has rules for whole programs only instead of for each verb.
     fn allow(&self, _level: Level<'_>) -> Vec<Insertion> {
         Vec::new()
     }
 
-    /// All that may be ours in its files.
+    /// Returns all insertions for this CLI, in the order in which they are added.
     fn insertions(&self, level: Level<'_>, environment: Environment<'_>) -> Vec<Insertion> {
         let others = [Some(self.hooks(level)), self.mcp(level, environment), Some(self.primer(level))];
         let is_program = |insertion: &Insertion| matches!(insertion.format, InsertionFormat::Own(_));
-        // A program is there before a setting names it.
+        // A program is written before the setting that names it.
         let (programs, settings): (Vec<_>, Vec<_>) = self.shield(level).into_iter().partition(is_program);
         let others = others.into_iter().flatten().chain(self.allow(level));
         programs.into_iter().chain(others).chain(settings).collect()
     }
 
-    /// The version that all of this was last tried with.
+    /// Returns the version of the CLI that this adapter was last tried with.
     fn tried_with(&self) -> &'static str;
 
-    /// The settings of every tier that may keep its hooks from running.
+    /// Returns the settings files of every tier that may keep the CLI's hooks from running.
     fn hook_switches(&self, _config_dir: &Path, _worktree: &Path) -> Vec<HookSwitch> {
         Vec::new()
     }
 
-    /// Its file that says which hooks the person has reviewed, and how many of those in
-    /// our file are not among them by that text; `None` where it asks for no review.
+    /// Counts our hooks that the person has not reviewed in the CLI; `None` if the CLI asks for no review.
+    /// `read` returns the text of a file.
     fn unreviewed(&self, _level: Level<'_>, _read: &dyn Fn(&Path) -> Option<String>) -> Option<usize> {
         None
     }
 
-    /// Whether a hook may put another command in the place of one: only where the person
-    /// has no rules that would then see the other one.
+    /// Tells whether a hook may replace a command: only if the CLI has no permission rules, which would then
+    /// see the replacement instead of the original.
     fn may_rewrite(&self) -> bool {
         false
     }
 
-    /// Whether a person sits before a session whose hooks have these variables, and would see
-    /// its dialogs.
+    /// Tells whether a person sits at the terminal of a session whose hooks have this environment, and would
+    /// see its dialogs.
     fn is_attended(&self, _environment: Environment<'_>) -> bool {
         true
     }
 
-    /// How the file is found in which it keeps the aliases of the person's shell, for its own
-    /// to have them.
+    /// Returns the function that finds the file with the aliases of the person's shell, if the CLI keeps such
+    /// a file for its own shell.
     fn alias_file(&self) -> Option<AliasFile> {
         None
     }
 
-    /// The command in a script as it hands it to its shell; `None` where this is no
-    /// script of that kind.
+    /// Returns the command in a script that the CLI gives its shell; `None` if the script is not from this
+    /// CLI.
     fn command_in(&self, _script: &str) -> Option<String> {
         None
     }
 
-    /// What connects one run of it, leaving its files alone.
+    /// Returns the arguments, variables and files that connect one run of the CLI, with the CLI's own files
+    /// left unchanged.
     fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError>;
 
-    /// Where below our own directory such a run keeps what it saves instead of
-    /// where the CLI keeps its own things, and which file there is ours.
+    /// Returns the directory, below our own directory `dir`, in which runs of [`AgentCli::single_run`] save
+    /// files instead of in the CLI's configuration directory, and the name of our own file there.
     fn saved(&self, _dir: &Path, _config_dir: &Path) -> Option<(PathBuf, &'static str)> {
         None
     }
 
-    /// The arguments that begin a session in its terminal with a prompt.
+    /// Returns the arguments that begin a session in a terminal with a prompt.
     fn prompt_arguments(&self, prompt: &str) -> Vec<String>;
 
-    /// The arguments by which a session may do so much without asking; `None` where it
-    /// cannot be told to.
+    /// Returns the arguments that give a session these permissions; `None` if the CLI has no such arguments.
     fn permission_arguments(&self, permissions: Permissions) -> Option<&'static [&'static str]>;
 
-    /// What it is called with to do a piece of work without a terminal.
+    /// Returns the command line that does a piece of work without a terminal.
     fn headless(&self, work: &Headless<'_>) -> HeadlessCommand;
 
-    /// Reads what it prints then.
+    /// Returns a reader for the output of work without a terminal.
     fn reader(&self) -> Box<dyn OutputReader>;
 
-    /// The variables that it needs of the person's: keys, addresses, its own settings. A
-    /// name, or with `*` at its end what names begin with. See [`needs`].
+    /// Returns the person's variables that the CLI needs: keys, addresses, its own settings. Each is a name,
+    /// or a prefix of names with `*` at its end. See [`needs`].
     fn key_variables(&self) -> &'static [&'static str];
 
-    /// Further ones, as the person's own settings of this CLI name them; `read` gives the
+    /// Returns further needed variables that the person's own settings of this CLI name; `read` returns the
     /// text of a file.
     fn named_variables(&self, _config_dir: &Path, _read: &dyn Fn(&Path) -> Option<String>) -> Vec<String> {
         Vec::new()
     }
 
-    /// The arguments after which its program tells its options for such work.
+    /// Returns the arguments after which the program prints its options for work without a terminal.
     fn help_arguments(&self) -> &'static [&'static str] {
         &["--help"]
     }
 
-    /// Options that it has for such work and does not tell.
+    /// Returns the options for work without a terminal that the help leaves out.
     fn hidden_flags(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// What its terminal shows in which state: the rules of [`screen`].
+    /// Returns the rules that recognise the CLI's state on its terminal, for [`screen::signature`].
     fn screen(&self) -> &'static str;
 
-    /// What its sessions cannot do, whatever we do.
+    /// Returns the abilities that the CLI's sessions cannot have.
     fn missing_abilities(&self) -> &'static [Ability];
 
-    /// What the person still has to do once it is connected.
+    /// Returns the step that the person still has to take once the CLI is connected, if there is one.
     fn advice(&self) -> Option<&'static str> {
         None
     }
 
-    /// Wakes an idle session without typing into its terminal, so that its next
-    /// hook brings the mail; false where it cannot be done.
+    /// Wakes an idle session without typing into its terminal, so that its next hook brings the mail; returns
+    /// false if that is not possible.
     fn wake(&self, _config_dir: &Path, _agent: &Agent, _heard: &Activity) -> bool {
         false
     }
 
-    /// What its program is called with to begin a turn in an idle session with this text, where
-    /// it can be told so.
+    /// Returns the arguments of the program that begin a turn with this text in an idle session, if the CLI
+    /// has such arguments.
     fn wake_arguments(&self, _session: &SessionId, _text: &str) -> Option<Vec<String>> {
         None
     }
 
-    /// What the CLI itself publishes of a running session in its own place.
+    /// Reads the state of a running session from the files that the CLI itself writes.
     fn live_state(&self, _config_dir: &Path, _agent: &Agent) -> Option<LiveState> {
         None
     }
 }
 
-/// What a session of a CLI can do once it is connected.
+/// An ability that a session may have once its CLI is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ability {
-    /// It joins, is seen at work, and is kept from what others have reserved.
+    /// The session joins, its work is seen, and it is kept from files that others have reserved.
     TakesPart,
-    /// Its model is known.
+    /// The session's model is known.
     TellsItsModel,
-    /// It is seen to wait for the person.
+    /// Others see when the session waits for the person.
     IsSeenWaiting,
-    /// Messages reach it with its tools' results and with prompts.
+    /// Messages reach the session with its tools' results and with prompts.
     HearsInItsTurn,
-    /// Messages at the end of a turn keep it going.
+    /// Messages at the end of a turn keep the session going.
     HearsAtTheEnd,
-    /// A message wakes it when it is idle.
+    /// A message wakes the session when it is idle.
     IsWoken,
-    /// It can call our MCP server.
+    /// The session can call our MCP server.
     SpeaksMcp,
-    /// Its commands can run with what others have reserved read-only.
+    /// The session's commands can run with others' reserved files read-only.
     IsShielded,
 }
 
@@ -306,7 +306,7 @@ impl Ability {
         Self::IsShielded,
     ];
 
-    /// In words, after `cannot`.
+    /// Returns the ability in words that follow `cannot`.
     pub fn missing(self) -> &'static str {
         match self {
             Self::TakesPart => "take part",
@@ -320,7 +320,7 @@ impl Ability {
         }
     }
 
-    /// In words, after the name of a CLI.
+    /// Returns the ability in words that follow the name of a CLI.
     pub fn about(self) -> &'static str {
         match self {
             Self::TakesPart => "joins, is seen at work, is kept from what others have reserved, leaves",
@@ -335,28 +335,27 @@ impl Ability {
     }
 }
 
-/// What CLIs call a server that they start themselves, in the form that most of
-/// them share.
+/// Returns the entry of our MCP server in the JSON form that most CLIs share.
 pub(crate) fn server(program: &str) -> Value {
     json!({ "command": program, "args": ["mcp"] })
 }
 
-/// Lines of ours in a text of that name.
+/// Makes the insertion that puts the primer as a block into a text file.
 pub(crate) fn primer(file: PathBuf) -> Insertion {
     Insertion { purpose: Purpose::Primer, file, format: InsertionFormat::Block }
 }
 
-/// For whom to connect.
+/// The sessions that an insertion is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level<'a> {
-    /// Every session of this person, whose [`AgentCli::config_dir`] is given.
+    /// Every session of the person; the path is [`AgentCli::config_dir`].
     User(&'a Path),
     /// Every session in this worktree.
     Project(&'a Path),
 }
 
 impl Level<'_> {
-    /// One of two files below the directory that is meant.
+    /// Returns the user's file below the configuration directory, or the project's below the worktree.
     pub(crate) fn file(self, of_user: &str, of_project: &str) -> PathBuf {
         match self {
             Self::User(config_dir) => config_dir.join(of_user),
@@ -365,7 +364,7 @@ impl Level<'_> {
     }
 }
 
-/// What else agent CLIs and we leave in the environment of what a session starts.
+/// Further variables that agent CLIs and Consort set for the processes of a session.
 const LEFT_BEHIND: &[&str] = &[
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CODE_SSE_PORT",
@@ -384,8 +383,8 @@ const LEFT_BEHIND: &[&str] = &[
     "CONSORT_SAFETY",
 ];
 
-/// Whether a variable belongs to the session that set it: what is opened from there is
-/// another one.
+/// Tells whether a variable belongs to the session that set it: another session that is opened from there
+/// must not get it.
 pub fn is_of_session(variable: &str) -> bool {
     let is_its = |cli: &&dyn AgentCli| {
         cli.marker_variables().contains(&variable)
@@ -395,7 +394,7 @@ pub fn is_of_session(variable: &str) -> bool {
     LEFT_BEHIND.contains(&variable) || ALL.iter().any(is_its)
 }
 
-/// Words of which the first may look like an option.
+/// Returns a prompt as arguments, with `--` before it if it looks like an option.
 pub(crate) fn after_dashes(prompt: &str) -> Vec<String> {
     match prompt.starts_with('-') {
         true => vec!["--".into(), prompt.into()],
@@ -403,16 +402,16 @@ pub(crate) fn after_dashes(prompt: &str) -> Vec<String> {
     }
 }
 
-/// What processes of Node and Bun are called.
+/// The names of the processes of Node and Bun.
 const RUNTIMES: [&str; 3] = ["node", "MainThread", "bun"];
 
-/// Whether a process of that name is a runtime, which says nothing of what it runs.
+/// Tells whether a process of that name is a runtime, whose name does not show which program it runs.
 pub fn is_runtime(process: &str) -> bool {
     RUNTIMES.contains(&process)
 }
 
-/// Whether a process of that name is an agent CLI. One that is called after its runtime
-/// is known by the program or script that it was started with.
+/// Tells whether a process of that name is an agent CLI. A process with the name of a runtime is recognised
+/// by the program or script that it was started with, which `started_as` returns.
 pub fn is_agent(process: &str, started_as: &dyn Fn() -> Vec<String>) -> bool {
     let is_named = |name: &str| ALL.iter().any(|cli| cli.program() == name);
     if !RUNTIMES.contains(&process) {

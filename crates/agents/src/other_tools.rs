@@ -1,15 +1,15 @@
-//! Guesses from the name of a tool that is not a CLI's own, mostly of an MCP server,
-//! whether it reads or writes the paths it is given. No hook tells us their schema.
+//! Guesses from the name of a tool that is not a CLI's own, mostly of an MCP server, whether the tool reads
+//! or writes the paths it is given. No hook has such a tool's schema.
 
 use std::path::PathBuf;
 
 use consort_core::hooks::ToolAction;
 
-/// What a tool was given, as far as it names files or a command.
+/// The files and the command in a tool's input.
 #[derive(Default)]
 pub(crate) struct Given {
     pub(crate) paths: Vec<PathBuf>,
-    /// Where something is moved or copied from.
+    /// The path that a file is moved or copied from.
     pub(crate) source: Option<PathBuf>,
     pub(crate) command: Option<String>,
 }
@@ -53,9 +53,9 @@ const READS: &[&str] = &[
 const RUNS: &[&str] =
     &["bash", "cmd", "command", "exec", "execute", "process", "run", "shell", "start", "terminal"];
 
-/// What a tool of that name does. [`ToolAction::Visits`] is what nobody can tell.
+/// Guesses what a tool of that name does; [`ToolAction::Visits`] if the name does not show it.
 pub(crate) fn act(name: &str, given: Given) -> ToolAction {
-    // Ours says for itself what it does.
+    // Our own MCP server handles its tools itself.
     if name.to_lowercase().contains("consort") {
         return ToolAction::Other;
     }
@@ -63,7 +63,7 @@ pub(crate) fn act(name: &str, given: Given) -> ToolAction {
     let has = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
     let Given { mut paths, source, command } = given;
     match command {
-        // One tool with many verbs: its command is one of them.
+        // In a tool with many verbs, `command` is the verb.
         Some(verb) if matches!(verb.as_str(), "view" | "create" | "str_replace" | "insert" | "undo_edit") => {
             return match paths.pop() {
                 Some(path) if verb == "view" => ToolAction::Reads(path),
@@ -79,7 +79,7 @@ pub(crate) fn act(name: &str, given: Given) -> ToolAction {
     let only_reads =
         verb.is_some_and(|verb| matches!(verb.as_str(), "get" | "list" | "read" | "view" | "show"));
     if has(WRITES) && !only_reads {
-        // What is copied stays as it is.
+        // A file that is copied is not changed.
         let is_moved = !has(&["copy"]);
         paths.extend(source.filter(|_| is_moved));
         return if paths.is_empty() { ToolAction::Other } else { ToolAction::Writes(paths) };
@@ -91,7 +91,7 @@ pub(crate) fn act(name: &str, given: Given) -> ToolAction {
     }
 }
 
-/// The words of a name, without the server's where it is set apart.
+/// Splits a tool's name into words, without the server's name if `__` separates it.
 fn words(name: &str) -> Vec<String> {
     let name = name.rsplit("__").next().unwrap_or(name);
     let mut words = vec![String::new()];

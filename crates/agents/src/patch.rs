@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-/// What stands before a path, on a line of its own.
+/// The marks at the beginning of a line that names a file.
 const MARKS: [&str; 3] = ["*** Add File:", "*** Update File:", "*** Delete File:"];
 
-/// The same where a file gets another name; this one is never indented.
+/// The mark before a file's new name; it is never indented.
 const MOVE: &str = "*** Move to:";
 
-/// Whether a command for the shell is a patch: `apply_patch <<'EOF' …`.
+/// Tells whether a shell command only applies a patch: `apply_patch <<'EOF' …`.
 pub(crate) fn is_piped(command: &str) -> bool {
     let command = command.trim_start();
     let Some((before, rest)) = command.split_once("*** Begin Patch") else { return false };
     let program = before.split(['<', '\'', '"']).next().unwrap_or_default().trim_end();
     let is_named = ["apply_patch", "applypatch"].contains(&program);
-    // Nothing but the marks of the text may stand around it: the rest would be run.
+    // Only the quotes or here-document marks of the patch may be around it: anything else would be run.
     let is_mark = |c: char| c.is_alphanumeric() || "_-'\"<".contains(c) || c.is_whitespace();
     let ends = match before.split_once("<<") {
         Some((_, mark)) => {
@@ -29,13 +29,13 @@ pub(crate) fn is_piped(command: &str) -> bool {
     is_named && before.chars().all(is_mark) && ends
 }
 
-/// Whether a patch takes a file away.
+/// Tells whether a patch deletes a file.
 pub(crate) fn deletes(patch: &str) -> bool {
     patch.lines().any(|line| line.trim_start().starts_with(MARKS[2]))
 }
 
-/// Every file that a patch names, each once. Its own lines begin with `+`, `-`
-/// or a space, so none of them can name one.
+/// Returns every file that a patch names, each once. Added and removed lines begin with `+` or `-`, so they
+/// cannot name a file; an unchanged line that looks like a mark counts as one.
 pub(crate) fn paths(patch: &str) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for line in patch.lines() {

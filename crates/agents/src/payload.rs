@@ -1,9 +1,8 @@
-//! The JSON payloads that agent CLIs send to hooks, read into our hook events. CLIs
-//! name the same things differently; here all their names are known, so that a dialect
-//! is a table.
+//! Reads the JSON payloads that agent CLIs send to hooks into our hook events. CLIs name the same things
+//! differently; this file knows all their names, so that a dialect is a table.
 //!
-//! These are their words, not ours: unknown fields are ignored, and a field of
-//! an unexpected type counts as absent, so nothing they add can break us.
+//! The CLIs choose these fields: unknown fields are ignored, and a field of an unexpected type counts as
+//! absent, so nothing that they add can break us.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,7 +30,7 @@ use crate::patch;
 use crate::payload_lists::Many;
 use crate::payload_lists::Tasks;
 
-/// Two spellings of one thing are two fields: a CLI may send both.
+/// The payload of any event of any CLI. Two spellings of one name are two fields: a CLI may send both.
 #[derive(Deserialize)]
 pub(crate) struct Payload<'a> {
     #[serde(default, borrow)]
@@ -68,27 +67,27 @@ pub(crate) struct Payload<'a> {
     pub(crate) error: Text,
     #[serde(default)]
     pub(crate) recoverable: Text,
-    /// Why a session begins, and why it ends.
+    /// The reason why a session begins; `reason` is why it ends.
     #[serde(default)]
     source: Text,
     #[serde(default)]
     reason: Text,
-    /// The session whose place it takes: our plugins know.
+    /// The session that this session replaces; only our plugins send it.
     #[serde(default)]
     replaces: Text,
     #[serde(default)]
     pub(crate) stop_hook_active: Text,
-    /// What goes on after a turn, where the CLI tells.
+    /// The number of tasks that run on after a turn, if the CLI sends it.
     #[serde(default)]
     background_tasks: Tasks,
     #[serde(default)]
     pub(crate) agent_id: Text,
     #[serde(default)]
     pub(crate) agent_type: Text,
-    /// Of a session within a session: the one that started it.
+    /// The session that started this one, for a session within a session.
     #[serde(default, rename = "parentAgentId")]
     parent: Text,
-    /// Where a command is to be run.
+    /// The directory that a command is to be run in.
     #[serde(skip)]
     dir: Option<String>,
 }
@@ -108,7 +107,7 @@ struct ToolInput {
     patch: Text,
     dir_path: Text,
     workdir: Text,
-    // What servers of MCP call their paths.
+    // Names that MCP servers have for their paths.
     relative_path: Text,
     #[serde(rename = "pathInProject")]
     path_in_project: Text,
@@ -128,25 +127,25 @@ struct ToolInput {
     leaves_sandbox: Text,
 }
 
-/// What a tool came to, as far as it tells in a word.
+/// The fields of a tool's response that tell its outcome.
 #[derive(Deserialize)]
 struct ToolResponse {
     #[serde(default, rename = "resultType")]
     result_type: Text,
     #[serde(default)]
     error: Option<IgnoredAny>,
-    /// What goes on in the background, also where that was not asked for.
+    /// The task that goes on in the background, even if that was not requested.
     #[serde(default, rename = "backgroundTaskId")]
     task: Text,
 }
 
-/// What text is where an object was expected.
+/// A type that can be read from plain text where an object is expected.
 trait OfText: Sized {
     fn of_text(text: &str) -> Option<Self>;
 }
 
 impl OfText for ToolInput {
-    /// A patch, or a command.
+    /// Takes the text as a command or a patch.
     fn of_text(text: &str) -> Option<Self> {
         Some(Self { command: Text(Some(text.to_owned())), ..Self::default() })
     }
@@ -158,18 +157,18 @@ impl OfText for ToolResponse {
     }
 }
 
-/// What a CLI calls its tools.
+/// A CLI's names for its own tools, by what the tools do.
 pub(crate) struct Tools {
     pub(crate) write: &'static [&'static str],
     pub(crate) read: &'static [&'static str],
     pub(crate) shell: &'static [&'static str],
-    /// Takes a patch, which names its files.
+    /// The tools that take a patch, which names its files.
     pub(crate) patch: &'static [&'static str],
 }
 
 impl<'a> Payload<'a> {
-    /// JavaScript may send half a surrogate pair, which is no text: the rest is
-    /// read all the same, from `repaired`.
+    /// Parses a payload. JavaScript may send half a surrogate pair, which is not valid text: then the payload
+    /// is read from `repaired`, without that half.
     pub(crate) fn parse(payload: &'a [u8], repaired: &'a mut Vec<u8>) -> Option<Self> {
         if let Ok(payload) = serde_json::from_slice(payload) {
             return Some(payload);
@@ -178,8 +177,8 @@ impl<'a> Payload<'a> {
         serde_json::from_slice(repaired).ok()
     }
 
-    /// A session begins. It takes another's place in its process after what the
-    /// person does there to begin afresh, or where only one can be in it.
+    /// Makes the event of a session that begins. It replaces the session that our plugin names, else the last
+    /// one of its process after `/clear`, `/resume` and the like, else as `usual` says.
     pub(crate) fn session_start(&mut self, usual: Replaces) -> HookEvent {
         let named = self.replaces.0.take().and_then(|id| SessionId::from_cli(id).ok());
         let replaces = match (named, self.source.0.as_deref()) {
@@ -190,30 +189,30 @@ impl<'a> Payload<'a> {
         HookEvent::SessionStart { replaces, is_heard: true }
     }
 
-    /// A session ends, or is about to be replaced.
+    /// Makes the event of a session that ends or is about to be replaced.
     pub(crate) fn session_end(&self) -> HookEvent {
         let is_replaced =
             matches!(self.reason.0.as_deref(), Some("clear" | "resume" | "fork" | "new" | "switch"));
         HookEvent::SessionEnd { is_replaced }
     }
 
-    /// Whether a session begins for the first time.
+    /// Tells whether a session begins for the first time, not after `/clear` or a resumption.
     pub(crate) fn is_fresh_start(&self) -> bool {
         !matches!(self.source.0.as_deref(), Some("clear" | "resume"))
     }
 
-    /// What the tool is called.
+    /// Takes the name of the tool out of the payload.
     pub(crate) fn tool_name(&mut self) -> Option<String> {
         self.tool_name.0.take().or(self.tool_name_too.0.take())
     }
 
-    /// For what the person is waited for, where a tool needs a permission.
+    /// Makes the event of waiting for the person's permission to use a tool.
     pub(crate) fn permission(&mut self) -> HookEvent {
         let tool = self.tool_name().unwrap_or_else(|| "a tool".into());
         HookEvent::Waiting(format!("permission for {tool}"))
     }
 
-    /// The tool that is used, and on what.
+    /// Reads which tool is used, and on which files or with which command.
     pub(crate) fn tool(&mut self, tools: &Tools) -> Option<ToolUse> {
         let name = self.tool_name()?;
         let input = *self.tool_input.0.take().or(self.tool_input_too.0.take()).unwrap_or_default();
@@ -238,7 +237,7 @@ impl<'a> Payload<'a> {
                 deletes = patch::deletes(&text);
                 ToolAction::Writes(patch::paths(&text))
             }
-            // Codex carries out a patch that comes by the shell as its own tool would.
+            // Codex applies a patch in a shell command as its own patch tool would.
             (_, Some(command)) if is(tools.shell) && patch::is_piped(&command) => {
                 deletes = patch::deletes(&command);
                 ToolAction::Writes(patch::paths(&command))
@@ -247,7 +246,7 @@ impl<'a> Payload<'a> {
                 self.dir = input.dir_path.0.or(input.workdir.0);
                 ToolAction::Runs(command)
             }
-            // Only its CLI knows which of several counts.
+            // Only the CLI knows which of several path fields counts, so all are taken.
             (Some(_), _) if is(tools.write) => {
                 paths.dedup();
                 ToolAction::Writes(paths)
@@ -274,13 +273,13 @@ impl<'a> Payload<'a> {
         Some(ToolUse { id, name, act, deletes, in_background, is_own })
     }
 
-    /// A turn is over.
+    /// Makes the event of a turn that is over.
     pub(crate) fn turn_end(&self) -> HookEvent {
         let runs_on = self.background_tasks.0 != Some(0);
         HookEvent::TurnEnd { may_go_on: !self.stop_hook_active.is("true"), runs_on }
     }
 
-    /// Whether the tool says that it failed.
+    /// Tells whether the tool's response says that it failed.
     pub(crate) fn has_failed(&self) -> bool {
         let response = self.tool_response.0.as_ref().or(self.tool_response_too.0.as_ref());
         response.is_some_and(|response| {
@@ -289,7 +288,7 @@ impl<'a> Payload<'a> {
         })
     }
 
-    /// The call, whose event that is.
+    /// Makes the hook call with this event.
     pub(crate) fn call(self, event: HookEvent) -> Option<HookCall> {
         let session = self.session_id.or(self.session_id_too)?.into_owned();
         let cwd = PathBuf::from(self.cwd.into_owned());
@@ -307,16 +306,16 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// Whether a payload tells of an error for what is read-only (EROFS) or mounted (EBUSY),
-/// in the words of the C library, Node or Python.
+/// Tells whether a payload contains an error about a path that is read-only (EROFS) or mounted (EBUSY), in
+/// the words of the C library, Node or Python.
 pub(crate) fn met_read_only(payload: &[u8]) -> bool {
     const WORDS: [&[u8]; 5] =
         [b"ead-only file system", b"EROFS", b"resource busy", b"ReadOnlyFileSystem", b"EBUSY"];
     WORDS.iter().any(|word| payload.windows(word.len()).any(|found| found == *word))
 }
 
-/// The payload with `\\ufffd` for every escaped half of a surrogate pair, and for
-/// every byte that is not UTF-8; `None` if there is none.
+/// Returns the payload with `\\ufffd` for every escaped half of a surrogate pair, and a replacement character
+/// for every invalid part of UTF-8; `None` if there is nothing to replace.
 pub(crate) fn without_lone_surrogates(payload: &[u8]) -> Option<Vec<u8>> {
     let text = String::from_utf8_lossy(payload);
     let unit = |at: usize| {
@@ -341,8 +340,8 @@ pub(crate) fn without_lone_surrogates(payload: &[u8]) -> Option<Vec<u8>> {
     (repaired.as_bytes() != payload).then(|| repaired.into_bytes())
 }
 
-/// An object where there is one, or text that is one or stands for one; anything
-/// else counts as absent. Boxed, or reading a payload would take pages of stack.
+/// An object, also as JSON in a text or made from plain text (`OfText`); anything else counts as absent.
+/// Boxed, because otherwise reading a payload would take pages of stack.
 struct Object<T>(Option<Box<T>>);
 
 impl<T> Default for Object<T> {
@@ -400,7 +399,7 @@ impl<'de, T: DeserializeOwned + OfText> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Text where there is text or a flag; anything else counts as absent.
+/// A text, or a flag as a text; anything else counts as absent.
 #[derive(Default)]
 pub(crate) struct Text(pub(crate) Option<String>);
 

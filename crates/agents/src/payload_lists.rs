@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::Deserializer;
 use serde::de::IgnoredAny;
 
-/// Paths in a list, as texts or as objects that have one each.
+/// A list of paths, given as texts or as objects with a path each.
 #[derive(Default)]
 pub(crate) struct Many(pub(crate) Vec<String>);
 
@@ -23,7 +23,7 @@ impl<'de> Deserialize<'de> for Many {
     }
 }
 
-/// How many there are in a list; anything else counts as absent.
+/// The length of a list of tasks; anything but a list counts as absent.
 #[derive(Default)]
 pub(crate) struct Tasks(pub(crate) Option<usize>);
 

@@ -1,4 +1,4 @@
-//! What is read of a hook's input.
+//! Tests that a hook's payload is read as the right tool action.
 
 use consort_core::hooks::ToolAction;
 
@@ -32,7 +32,7 @@ fn whatever_a_field_turns_out_to_be_the_rest_is_read() {
     assert_eq!(act(piped), Some(ToolAction::Writes(vec!["x".into()])));
     let both = r#""tool_name":"w","tool_input":{"absolute_path":"b","file_path":"a"},"toolName":"w""#;
     assert_eq!(act(both), Some(ToolAction::Writes(vec!["a".into(), "b".into()])));
-    // Half a surrogate pair, and a pair.
+    // Half a surrogate pair, an escaped backslash, and a whole pair.
     let half = r#""tool_name":"s","tool_input":{"command":"echo \ud800 \\ud800 \ud83d\ude00 > a"}"#;
     assert_eq!(act(half), Some(ToolAction::Runs("echo \u{fffd} \\ud800 😀 > a".into())));
     let moved = r#""tool_name":"mcp__fs__move_file","tool_input":{"source":"a","destination":"b"}"#;

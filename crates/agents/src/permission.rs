@@ -1,4 +1,4 @@
-//! Reads what a CLI asks its person by a hook, and writes the answer in its words.
+//! Reads a CLI's question to the person from a hook's payload, and writes the answer in the CLI's JSON.
 
 use consort_core::hooks::AskCall;
 use consort_core::hooks::Dialog;
@@ -13,10 +13,10 @@ use serde_json::json;
 
 use crate::payload::without_lone_surrogates;
 
-/// More than anyone reads before an answer.
+/// The most characters of a question that are kept: more than anyone reads before an answer.
 const LONGEST_TEXT: usize = 8_000;
 
-/// What is asked by a payload whose tool is that.
+/// Makes the event of a question to the person, from a payload that is about this tool.
 pub(crate) fn asked(tool: ToolUse, payload: &[u8], dialog: Dialog) -> HookEvent {
     let payload = value(payload).unwrap_or_default();
     let input = [&payload["tool_input"], &payload["toolInput"]].into_iter().find(|input| !input.is_null());
@@ -39,7 +39,7 @@ pub(crate) fn asked(tool: ToolUse, payload: &[u8], dialog: Dialog) -> HookEvent 
     HookEvent::Asks(Box::new(AskCall { tool, kind, text, is_cut, questions, can_be_always, dialog }))
 }
 
-/// JavaScript may send half a surrogate pair, which is no text.
+/// Parses a payload, which may contain half a surrogate pair if JavaScript wrote it.
 fn value(payload: &[u8]) -> Option<Value> {
     serde_json::from_slice(payload).ok().or_else(|| {
         let repaired = without_lone_surrogates(payload)?;
@@ -47,7 +47,7 @@ fn value(payload: &[u8]) -> Option<Value> {
     })
 }
 
-/// What there is to decide about.
+/// Returns the text that the person has to decide about.
 fn shown(input: &Value, questions: &[Question]) -> String {
     let text = |name: &str| input[name].as_str();
     let lines =
@@ -79,8 +79,8 @@ fn questions(input: &Value) -> Vec<Question> {
     input["questions"].as_array().into_iter().flatten().filter_map(one).collect()
 }
 
-/// The decision in Claude Code's words, and in those of CLIs that have them too; what only it
-/// understands is left out for those.
+/// Writes the decision in Claude Code's JSON, which other CLIs share; `None` for an answer that only Claude
+/// Code understands if the CLI is another.
 pub(crate) fn decision(payload: &[u8], answer: &AskAnswer, is_claude: bool) -> Option<Value> {
     let payload = value(payload)?;
     Some(match answer {
@@ -103,7 +103,7 @@ pub(crate) fn decision(payload: &[u8], answer: &AskAnswer, is_claude: bool) -> O
     })
 }
 
-/// The same as Claude Code and Codex wrap it.
+/// Writes the decision inside the JSON that Claude Code and Codex expect around it.
 pub(crate) fn nested(payload: &[u8], answer: &AskAnswer, is_claude: bool) -> Option<String> {
     let decision = decision(payload, answer, is_claude)?;
     Some(

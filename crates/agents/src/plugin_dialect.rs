@@ -1,5 +1,5 @@
-//! The hook dialect of our own plugins, for the agent CLIs that have plugins instead of
-//! hooks: a plugin calls `consort hook` and nothing else.
+//! The hook dialect of our own plugins, for the agent CLIs that have plugins instead of hooks: a plugin only
+//! calls `consort hook`.
 
 use consort_core::hooks::Dialog;
 use consort_core::hooks::HookCall;
@@ -18,7 +18,7 @@ use crate::payload::met_read_only;
 use crate::permission;
 use crate::plugin_file;
 
-/// How long a plugin waits for us, in milliseconds.
+/// Longest time that a plugin waits for our hook, in milliseconds.
 const PATIENCE: u32 = 3_000;
 
 pub(crate) fn read(event: &str, bytes: &[u8], tools: &Tools) -> Option<HookCall> {
@@ -47,7 +47,7 @@ pub(crate) fn read(event: &str, bytes: &[u8], tools: &Tools) -> Option<HookCall>
     payload.call(event)
 }
 
-/// `{"context": …}`, `{"deny": …}` or `{"rewrite": …}`.
+/// Writes an answer as `{"context": …}`, `{"deny": …}` or `{"rewrite": …}`.
 pub(crate) fn write(reply: &HookReply) -> Option<String> {
     #[derive(Serialize)]
     #[serde(rename_all = "snake_case")]
@@ -58,7 +58,7 @@ pub(crate) fn write(reply: &HookReply) -> Option<String> {
     }
 
     let reply = match reply {
-        // What its rules allow is not asked about, whatever we say.
+        // A plugin cannot make its CLI ask about a tool that the rules allow.
         HookReply::Silence | HookReply::Ask(_) => return None,
         HookReply::Context(text) | HookReply::GoOn(text) => Reply::Context(text),
         HookReply::Deny(reason) => Reply::Deny(reason),
@@ -67,7 +67,7 @@ pub(crate) fn write(reply: &HookReply) -> Option<String> {
     serde_json::to_string(&reply).ok()
 }
 
-/// What a plugin gives its CLI as the person's answer.
+/// Writes the person's answer to a question, for the plugin to pass on to its CLI.
 pub(crate) fn write_answer(answer: &AskAnswer) -> String {
     match answer {
         AskAnswer::Allow => json!({ "reply": "once" }),
@@ -78,18 +78,17 @@ pub(crate) fn write_answer(answer: &AskAnswer) -> String {
     .to_string()
 }
 
-/// Whether a session is being woken: its plugin listens while it is idle, and
-/// there was a notification.
+/// Tells whether a session is being woken already: while it is idle, its plugin listens for the notification
+/// that was sent.
 pub(crate) fn is_woken(activity: &Activity) -> bool {
     activity.status == Status::Idle
 }
 
-/// A plugin as it is written for this program: how to reach us, what all
-/// plugins share, and its own part. A missing program must never stop an agent,
-/// so every failure is an empty answer.
+/// Writes the text of a plugin: constants with the program to call, the part that all plugins share, and the
+/// CLI's own part. A missing program must never stop an agent, so every failure is an empty answer.
 pub(crate) fn plugin(template: &str, kind: &str, program: &str) -> String {
     let notice = plugin_file::NOTICE;
-    // By name it is a project's, which the user's own may have as well.
+    // Only a project's plugin calls the program by its name; the user may have a plugin of their own too.
     let level = if program.contains('/') { "[]" } else { "[\"--project\"]" };
     let (line, program) = (plugin_file::PROGRAM, serde_json::Value::from(program));
     let shared = include_str!("plain.js");

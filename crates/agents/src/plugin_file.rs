@@ -1,5 +1,5 @@
-//! A whole file of ours in a CLI's directory of plugins or hooks: written whole,
-//! recognised by its notice, removed whole.
+//! Whole files of ours in a CLI's directories, such as plugins: written whole, recognised by their notice,
+//! removed whole.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use crate::Connection;
 use crate::SettingsError;
 use crate::hook_entries::program_of;
 
-/// What stands before the program in a plugin of ours.
+/// The text before the program's path in a plugin of ours.
 pub(crate) const PROGRAM: &str = "const PROGRAM = ";
 
-/// By this we know our own.
+/// The notice by which we recognise our own files.
 pub(crate) const NOTICE: &str = "Written by consort: `consort init` renews it, `consort uninit` removes it.";
 
 pub(crate) fn connection(found: &str, wanted: &str) -> Result<Connection, SettingsError> {
@@ -23,13 +23,13 @@ pub(crate) fn connect(found: Option<&str>, wanted: String) -> Result<String, Set
     Ok(wanted)
 }
 
-/// Nothing is left of it, if it is ours.
+/// Returns `None` if the file is ours, and so is to be deleted; otherwise its text unchanged.
 pub(crate) fn disconnect(found: &str) -> Option<String> {
     ours(found).err().map(|_| found.to_owned())
 }
 
-/// The programs that it calls: a plugin says so in a line, hooks in their
-/// command lines.
+/// Returns the programs that a file of ours calls: a plugin has its program in a line, hooks have theirs in
+/// their command lines.
 pub(crate) fn programs(found: &str) -> Vec<String> {
     let said = found.lines().filter_map(|line| line.strip_prefix(PROGRAM));
     let said = said.filter_map(|program| serde_json::from_str(program.trim_end()).ok());
@@ -39,7 +39,7 @@ pub(crate) fn programs(found: &str) -> Vec<String> {
     said.chain(commands.filter_map(program_of)).collect()
 }
 
-/// A file of that name that somebody else wrote is not ours to replace.
+/// Fails if a file is not ours: a file of the same name that somebody else wrote must not be replaced.
 fn ours(found: &str) -> Result<(), SettingsError> {
     if found.contains(NOTICE) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What models cost by the list of their makers (`prices.toml`), where a CLI does not tell.
+//! Computes the cost of a model's tokens from list prices (`prices.toml`), for CLIs that do not report costs.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,11 +12,11 @@ use toml_edit::Value;
 
 const FILE: &str = include_str!("prices.toml");
 
-/// Dollars for a million tokens that are written, from which on a model is of that tier.
+/// The lowest price of a tier's models, in dollars for a million output tokens.
 const FRONTIER: f64 = 10.0;
 const MID: f64 = 2.0;
 
-/// Dollars for a million tokens.
+/// The prices of a model, in dollars for a million tokens.
 struct Price {
     input: f64,
     output: f64,
@@ -52,8 +52,7 @@ impl Price {
     }
 }
 
-/// What was used of a model costs so much; `None` where the model or what was used of it is
-/// not known.
+/// Returns the cost of a usage of a model; `None` if the model or its input or output is unknown.
 pub fn price(model: &str, usage: &Usage) -> Option<Cost> {
     let price = find(model)?;
     // A dollar for a million tokens is a millionth for each.
@@ -64,7 +63,7 @@ pub fn price(model: &str, usage: &Usage) -> Option<Cost> {
     Some(Cost(millionths.round() as i64))
 }
 
-/// How good a model is, by what its maker asks for it; `None` where it is not known.
+/// Estimates a model's tier by its price; `None` if the model is unknown.
 pub fn tier(model: &str) -> Option<Tier> {
     let price = find(model)?;
     Some(match price.output {
@@ -74,13 +73,13 @@ pub fn tier(model: &str) -> Option<Tier> {
     })
 }
 
-/// The day whose prices these are.
+/// Returns the date of the price list.
 pub fn as_of() -> &'static str {
     &PRICES.as_of
 }
 
-/// A model by the name that a CLI has for it: with its provider before it, with the day of
-/// its making or how much it takes in after it.
+/// Finds a model's price by the name that a CLI has for the model, which may have the provider before it, and
+/// a release date or a context size after it.
 fn find(model: &str) -> Option<&'static Price> {
     let name = plain(model);
     let without_day = || {
@@ -91,7 +90,7 @@ fn find(model: &str) -> Option<&'static Price> {
     PRICES.models.get(&name).or_else(without_day)
 }
 
-/// A name in one spelling: Copilot has `claude-sonnet-4.5`.
+/// Normalises the spelling of a model's name: Copilot has `claude-sonnet-4.5`.
 fn plain(model: &str) -> String {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.split(['[', ':']).next().unwrap_or(name);
@@ -122,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_model_costs_what_the_list_says() {
-        // As Claude Code counts 200 and 40: 0.0016 dollars.
+        // Claude Code counts 0.0016 dollars for 200 input and 40 output tokens.
         let without_cache = Usage { cache_read: None, ..USED };
         assert_eq!(price("claude-opus-5-5", &without_cache), Some(Cost::from_dollars(0.0016)));
         assert_eq!(price("claude-opus-5-5", &USED), Some(Cost::from_dollars(0.0018)));

@@ -4,8 +4,8 @@
 use serde_json::Value;
 use toml_edit::Document;
 
-/// Keys and addresses of the well-known providers, and what OpenCode and pi read of their
-/// own. One that is not here a person has to name.
+/// The variables with keys and addresses of the well-known providers, and those that OpenCode and pi have
+/// themselves. A person has to name any other.
 pub(crate) const KEYS: &[&str] = &[
     "OPENCODE_*",
     "PI_*",
@@ -47,7 +47,7 @@ pub(crate) const KEYS: &[&str] = &[
     "ZAI_*",
 ];
 
-/// What Codex's `config.toml` names for its providers: `env_key = "NAME"`, and headers.
+/// Returns the variables that Codex's `config.toml` names for its providers: `env_key = "NAME"`, and headers.
 pub(crate) fn in_codex(config: &str) -> Vec<String> {
     let Ok(config) = Document::parse(config) else { return Vec::new() };
     let providers = config.get("model_providers").and_then(|all| all.as_table_like());
@@ -61,7 +61,7 @@ pub(crate) fn in_codex(config: &str) -> Vec<String> {
     names
 }
 
-/// What OpenCode's settings name: `{env:NAME}`.
+/// Returns the variables that OpenCode's settings name: `{env:NAME}`.
 pub(crate) fn in_opencode(config: &str) -> Vec<String> {
     let after = config.split("{env:").skip(1);
     after
@@ -71,7 +71,8 @@ pub(crate) fn in_opencode(config: &str) -> Vec<String> {
         .collect()
 }
 
-/// What pi's `models.json` names for its providers: `"apiKey": "NAME"`, with or without `$`.
+/// Returns the variables that pi's `models.json` names for its providers: `"apiKey": "NAME"`, with or without
+/// `$`.
 pub(crate) fn in_pi(models: &str) -> Vec<String> {
     let Ok(models) = serde_json::from_str::<Value>(models) else { return Vec::new() };
     let providers = models["providers"].as_object().into_iter().flat_map(|all| all.values());
@@ -80,7 +81,7 @@ pub(crate) fn in_pi(models: &str) -> Vec<String> {
     keys.map(name).filter(|name| is_name(name)).collect()
 }
 
-/// Whether a text can be the name of a variable, and not a key itself.
+/// Tells whether a text can be the name of a variable, and is not a key itself.
 fn is_name(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     !text.is_empty() && text.bytes().all(is_part)

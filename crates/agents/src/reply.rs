@@ -3,7 +3,7 @@
 use consort_core::hooks::HookReply;
 use serde::Serialize;
 
-/// `{"hookSpecificOutput": {"hookEventName": …, …}}`, as Claude Code has it.
+/// Writes `{"hookSpecificOutput": {"hookEventName": …, …}}`, the form of Claude Code.
 pub(crate) fn nested(event: &str, reply: &HookReply) -> Option<String> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -23,12 +23,12 @@ pub(crate) fn nested(event: &str, reply: &HookReply) -> Option<String> {
     serde_json::to_string(&Reply { hook_specific_output: Output { hook_event_name: event, flat } }).ok()
 }
 
-/// The same without what is around it.
+/// Writes only the inner fields of [`nested`], without the event's name around them.
 pub(crate) fn flat(reply: &HookReply) -> Option<String> {
     serde_json::to_string(&Flat::new(reply)?).ok()
 }
 
-/// `{"decision": …, "reason": …}`.
+/// Writes `{"decision": …, "reason": …}`.
 pub(crate) fn decision(decision: &str, reason: &str) -> Option<String> {
     #[derive(Serialize)]
     struct Decision<'a> {
@@ -53,7 +53,7 @@ struct Flat<'a> {
 impl<'a> Flat<'a> {
     fn new(reply: &'a HookReply) -> Option<Self> {
         let (context, decided) = match reply {
-            // To rewrite a command would take it from the person's rules.
+            // A rewritten command would escape the person's rules.
             HookReply::Silence | HookReply::Rewrite(_) => return None,
             HookReply::Context(text) | HookReply::GoOn(text) => (Some(text.as_str()), None),
             HookReply::Deny(reason) => (None, Some(("deny", reason.as_str()))),

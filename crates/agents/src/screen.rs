@@ -1,5 +1,5 @@
-//! Reads what a CLI shows in which state: `screen.toml` in its folder, or a file of the
-//! user's in the same form.
+//! Reads the rules by which a CLI's state is recognised on its screen: `screen.toml` in its folder, or a file
+//! of the user's in the same form.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use toml_edit::Item;
 use toml_edit::TableLike;
 use toml_edit::Value;
 
-/// How many lines at the bottom are the footer, unless a file says otherwise.
+/// The number of lines at the bottom that are the footer, unless a file has `footer_lines`.
 const FOOTER: usize = 3;
 
 const KEYS: &[&str] =
@@ -38,7 +38,7 @@ const RULE_KEYS: &[&str] = &[
     "words",
 ];
 
-/// Why a file is no signature.
+/// The reason why a file is not a valid signature.
 #[derive(Debug, Error)]
 pub enum ScreenError {
     #[error("{0}")]
@@ -49,7 +49,7 @@ pub enum ScreenError {
     NotA { what: String, key: String, wanted: &'static str },
 }
 
-/// Reads one.
+/// Reads a signature from the text of such a file.
 pub fn signature(text: &str) -> Result<Signature, ScreenError> {
     let document = Document::parse(text).map_err(|error| ScreenError::NotToml(error.to_string()))?;
     let table = Part { what: "the file".into(), table: document.as_table() };
@@ -105,7 +105,7 @@ fn rule(at: usize, table: &dyn TableLike) -> Result<Rule, ScreenError> {
     })
 }
 
-/// A table, and what to call it.
+/// A table, and its name for error messages.
 struct Part<'a> {
     what: String,
     table: &'a dyn TableLike,
@@ -143,7 +143,7 @@ impl Part<'_> {
         self.list(key, |value| value.as_str().map(str::to_owned))
     }
 
-    /// Of each element one must be seen: an element is a pattern, or a list of them.
+    /// Reads a list of patterns; each element is a pattern, or a list of patterns of which one must be seen.
     fn patterns(&self, key: &str) -> Result<Vec<Vec<Pattern>>, ScreenError> {
         self.list(key, |value| match value {
             Value::Array(any) => any.iter().map(|one| one.as_str().map(Pattern::from)).collect(),

@@ -1,5 +1,5 @@
-//! Reads the end of the log that an agent CLI keeps of its own session. Some CLIs fire
-//! no hook when a turn is interrupted or fails, and write it there.
+//! Reads from the end of an agent CLI's own session log whether the session is idle. Some CLIs fire no hook
+//! when a turn is interrupted or fails, and only log it.
 
 use std::fs::File;
 use std::fs::Metadata;
@@ -17,13 +17,13 @@ use serde_json::Value;
 
 const O_NONBLOCK: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };
 
-/// How far back to look for the last word about a turn.
+/// The number of bytes at the end of the log that are searched for the last event about a turn.
 const TAIL: u64 = 64 << 10;
 
-/// Idle, if the last event that says anything of a turn is its end. `ends` says
-/// that of an event: whether it ends one, or nothing.
+/// Returns the state idle if the last event about a turn is its end. `ends` tells whether an event ends a
+/// turn; `None` for an event that is not about a turn.
 pub(crate) fn idle(path: &Path, ends: impl Fn(&Value) -> Option<bool>) -> Option<LiveState> {
-    // Without waiting, if it is a pipe.
+    // Opening a pipe must not block.
     let mut file = File::options().read(true).custom_flags(O_NONBLOCK).open(path).ok()?;
     let found = file.metadata().ok().filter(Metadata::is_file)?;
     file.seek(SeekFrom::Start(found.size().saturating_sub(TAIL))).ok()?;
@@ -50,7 +50,7 @@ mod tests {
         assert!(!is_idle(""));
         assert!(!is_idle("{\"ends\":true}\n{\"ends\":false}\n{}\n"));
         assert!(is_idle("{\"ends\":false}\n{\"ends\":true}\n{\"other\":1}\n{\"half"));
-        // What lies far back is not looked for.
+        // Events further back than `TAIL` are not found.
         assert!(!is_idle(&format!("{{\"ends\":true}}\n\"{}\"\n", "x".repeat(TAIL as usize))));
         assert!(idle(dir.path(), |_| Some(true)).is_none());
     }

@@ -1,7 +1,7 @@
-//! The program that Claude Code runs everything through, in the `env` of its settings.
+//! Sets the program that Claude Code runs everything through, in the `env` of its settings, and removes it.
 //!
-//! The person may have one already: it is kept under a name of ours, which the program
-//! hands on to, and comes back when ours goes.
+//! The person's own program is kept in a variable of ours. Our program calls it, and it is restored when ours
+//! is removed.
 
 use std::path::PathBuf;
 
@@ -15,20 +15,20 @@ use crate::json_settings::is_bare;
 use crate::json_settings::parse;
 use crate::json_settings::says;
 
-/// The object of variables.
+/// The key of the object with the variables.
 const ENV: &str = "env";
 /// The variable that Claude Code reads.
 const PREFIX: &str = "CLAUDE_CODE_SHELL_PREFIX";
-/// What was in it before.
+/// The variable that keeps the person's own program.
 const FORMER: &str = "CONSORT_SHELL_PREFIX";
 
-/// The same for one run: what was in the environment is handed on to.
+/// Returns the variables that set our program for one run, and keep the one from the environment.
 pub(crate) fn variables(program: String, environment: Environment<'_>) -> Vec<(&'static str, String)> {
     let former = environment(PREFIX).map(|former| (FORMER, former));
     [(PREFIX, program)].into_iter().chain(former).collect()
 }
 
-/// That setting, which is to name this program.
+/// The setting in which Claude Code finds our program.
 pub struct ShellPrefix {
     pub(crate) program: PathBuf,
 }
@@ -66,7 +66,8 @@ impl ShellPrefix {
         Ok(root.to_string())
     }
 
-    /// `before` is what the file said before we came, if that is known.
+    /// Removes our program, and restores the person's. `before` is the file's text before `init` changed it,
+    /// if that is known.
     pub(crate) fn disconnect(&self, settings: &str, before: Option<&str>) -> Result<String, SettingsError> {
         let root = parse(settings)?;
         let all = root.object_value().and_then(|object| object.get(ENV));
@@ -90,7 +91,7 @@ impl ShellPrefix {
         self.program.to_string_lossy().into_owned()
     }
 
-    /// Whether that is our program, wherever it is.
+    /// Tells whether the value is a program with the name of ours, in any directory.
     fn is_ours(&self, found: &str) -> bool {
         let name = self.program.file_name().unwrap_or_default().to_string_lossy();
         found.rsplit('/').next() == Some(&*name)
@@ -144,7 +145,7 @@ mod tests {
             let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
             assert_eq!(parsed(&given_back), parsed(before));
         }
-        // One that somebody has put there since is theirs.
+        // A program that somebody has set since then is theirs.
         let theirs = "{ \"env\": { \"CLAUDE_CODE_SHELL_PREFIX\": \"/opt/log\" } }";
         assert_eq!(ours.disconnect(theirs, None).unwrap(), theirs);
     }

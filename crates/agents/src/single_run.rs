@@ -1,48 +1,47 @@
-//! What `consort with` needs to connect one run of an agent CLI: the arguments,
-//! variables and files, with its settings left alone.
+//! The request and the result of connecting one run of an agent CLI for `consort with`: arguments, variables
+//! and files, with the CLI's settings left unchanged.
 
 use std::path::Path;
 use std::path::PathBuf;
 
 use crate::Environment;
 
-/// What a run is to be connected with.
+/// A run of a CLI that is to be connected.
 pub struct SingleRun<'a> {
-    /// How to call us.
+    /// The path or name by which to call our program.
     pub program: &'a str,
-    /// A directory of our own, for what has to be in a file.
+    /// A directory of our own, for the files that connect the run.
     pub dir: &'a Path,
-    /// Where the CLI keeps its own things.
+    /// The CLI's configuration directory.
     pub config_dir: &'a Path,
-    /// The worktree that it works in, for which it may be connected as well.
+    /// The worktree of the run, whose project files may connect the CLI too.
     pub worktree: &'a Path,
-    /// Whether we are to hear of what it does; otherwise we do already.
+    /// Whether to add our hooks; otherwise the CLI's settings have them already.
     pub hooks: bool,
-    /// Whether it is to be able to call us; otherwise it is already.
+    /// Whether to add our MCP server; otherwise the CLI's settings have it already.
     pub mcp: bool,
-    /// Whether its commands are to run behind the shield; otherwise they do already, or
-    /// cannot.
+    /// Whether to run the CLI's commands behind the shield; otherwise they run behind it already, or cannot.
     pub shield: bool,
-    /// What the person calls it with.
+    /// The arguments that the person gives the CLI.
     pub arguments: &'a [String],
     pub environment: Environment<'a>,
-    /// A file's text.
+    /// Returns the text of a file.
     pub read: &'a dyn Fn(&Path) -> Option<String>,
-    /// What is in a directory.
+    /// Returns the paths in a directory.
     pub list: &'a dyn Fn(&Path) -> Vec<PathBuf>,
 }
 
-/// What that takes.
+/// The arguments, variables and files that connect a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct RunSetup {
-    /// Before the person's own.
+    /// The arguments to put before the person's own.
     pub arguments: Vec<String>,
-    /// Which of the person's own are part of ours now, by their place.
+    /// The indices of the person's arguments to leave out, because ours include them.
     pub replaced: Vec<usize>,
     pub variables: Vec<(&'static str, String)>,
-    /// To be written in our own directory first.
+    /// The files to write below our own directory first.
     pub files: Vec<(PathBuf, String)>,
-    /// To be linked there: what, and to what.
+    /// The links to make below our own directory, each with its target.
     pub links: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -51,7 +50,7 @@ impl RunSetup {
         self.arguments.extend(words.into_iter().map(Into::into));
     }
 
-    /// The file of that name, which is to say this.
+    /// Adds a file with this text to write in our directory, and returns its path.
     pub(crate) fn write(&mut self, once: &SingleRun<'_>, name: &str, text: String) -> String {
         let path = once.dir.join(name);
         let shown = path.to_string_lossy().into_owned();

@@ -1,8 +1,8 @@
-//! Our table in a CLI's TOML settings (Codex).
+//! Adds our table to a CLI's TOML settings (Codex), and removes it.
 //!
-//! One of our name that somebody has changed is theirs: it is left as it is.
-//! **Everyone else's text stays as it is to the byte**: our lines are put into
-//! it and cut out of it, and it is never written anew from what was understood.
+//! A table with our name that somebody has changed is theirs: it is left as it is. **Everyone else's text
+//! stays the same to the byte**: our lines are inserted into the text and cut out of it, and the file is
+//! never rewritten from its parsed form.
 
 use std::ops::Range;
 
@@ -14,15 +14,15 @@ use crate::SettingsError;
 use crate::appended_lines;
 use crate::connect::is_consort;
 
-/// What our table is called.
+/// The name of our table.
 const NAME: &str = "consort";
 
 pub struct TomlTable {
-    /// The table it is in.
+    /// The name of the table that ours is in.
     pub(crate) of: &'static str,
-    /// What it says, for a program of ours.
+    /// Returns the lines of our table for the path of our program.
     pub(crate) lines: fn(&str) -> String,
-    /// Which of its tools are called without asking, as the value of [`TOOLS`].
+    /// Returns the tools that are called without asking, as the value of [`TOOLS`].
     pub(crate) tools: fn() -> String,
 }
 
@@ -32,10 +32,10 @@ const TOOLS: &str = "tools";
 const ALL_TOOLS: &str = "default_tools_approval_mode";
 const APPROVE: &str = "approve";
 
-/// What there is of our name.
+/// The table with our name that a file has.
 enum Found {
     Nothing,
-    /// Written by somebody else, or changed.
+    /// A table that somebody else wrote or changed.
     Theirs,
     Ours(Ours),
 }
@@ -43,7 +43,7 @@ enum Found {
 struct Ours {
     program: String,
     header: Range<usize>,
-    /// The lines of its keys: between them may be comments of somebody's.
+    /// The lines of the table's keys; others' comments may be between them.
     keys: Vec<Said>,
 }
 
@@ -68,7 +68,7 @@ impl TomlTable {
             }
             Found::Theirs | Found::Ours(_) => return Ok(settings.to_owned()),
         };
-        // Somebody may have written the whole as one value, to which nothing can be added.
+        // The tables may be written as one inline value, to which no lines can be added.
         parse(&text)?;
         Ok(text)
     }
@@ -78,14 +78,14 @@ impl TomlTable {
             Ok(Found::Ours(ours)) => {
                 Ok(appended_lines::cut(&without(settings, ours.keys.iter()), ours.header))
             }
-            // Whatever that is, nothing of ours is in it.
+            // Settings of an unexpected shape have no table of ours.
             Ok(_) | Err(SettingsError::Unexpected { .. }) => Ok(settings.to_owned()),
             Err(error) => Err(error),
         }
     }
 
-    /// Whether its tools are called without asking. Where the table is somebody else's,
-    /// so are its rules.
+    /// Returns the state of the rules that let our tools be called without asking. In somebody else's table
+    /// the rules are theirs too.
     pub(crate) fn approval(&self, settings: &str) -> Result<Connection, SettingsError> {
         let Found::Ours(ours) = self.found(settings)? else { return Ok(Connection::Absent) };
         let approvals: Vec<&Said> = ours.keys.iter().filter(|said| said.is_approval).collect();
@@ -96,7 +96,7 @@ impl TomlTable {
         })
     }
 
-    /// Adds the rules to our table, if that is there.
+    /// Adds the rules to our table, if there is one.
     pub(crate) fn approve(&self, settings: Option<&str>) -> Result<String, SettingsError> {
         let settings = settings.unwrap_or_default();
         if self.approval(settings)? == Connection::Current {
@@ -109,7 +109,7 @@ impl TomlTable {
         Ok(format!("{}{line}{}", &settings[..at], &settings[at..]))
     }
 
-    /// Takes the rules out of our table again.
+    /// Removes the rules from our table.
     pub(crate) fn unapprove(&self, settings: &str) -> Result<String, SettingsError> {
         match self.found(settings) {
             Ok(Found::Ours(ours)) => Ok(without(settings, ours.keys.iter().filter(|said| said.is_approval))),
@@ -118,7 +118,7 @@ impl TomlTable {
         }
     }
 
-    /// The programs that it tells of.
+    /// Returns the program of our table, if there is one.
     pub(crate) fn programs(&self, settings: &str) -> Vec<String> {
         match self.found(settings) {
             Ok(Found::Ours(ours)) => vec![ours.program],
@@ -148,8 +148,8 @@ impl TomlTable {
         Ok(ours.map_or(Found::Theirs, Found::Ours))
     }
 
-    /// What it says, if that is what we would say for this program, with or without the
-    /// rules for its tools, and the program is one of ours.
+    /// Returns the keys of a table if the table is as we would write it for this program, with or without the
+    /// rules for tools, and the program is a consort.
     fn ours(&self, found: Vec<Said>, program: &str) -> Option<Vec<Said>> {
         let lines = (self.lines)(program);
         let wanted = said(parse(&lines).ok()?.as_table(), &lines)?;
@@ -163,16 +163,16 @@ impl TomlTable {
     }
 }
 
-/// A key with its value, as it is written.
+/// A key with its value, as they are written in the file.
 struct Said {
     key: String,
     value: String,
     line: Range<usize>,
-    /// It lets tools be called without asking.
+    /// Whether this key lets tools be called without asking.
     is_approval: bool,
 }
 
-/// What a table says; `None` where it says more than values on lines of their own.
+/// Returns the keys of a table; `None` if not every key is a value alone on its line.
 fn said(table: &dyn TableLike, text: &str) -> Option<Vec<Said>> {
     let one = |(key, item): (&str, &toml_edit::Item)| {
         let value = item.as_value()?;
@@ -185,7 +185,7 @@ fn said(table: &dyn TableLike, text: &str) -> Option<Vec<Said>> {
     table.iter().map(one).collect()
 }
 
-/// Whether a key is what we write of approval, or wrote.
+/// Tells whether a key is a rule for tools that this or an earlier version writes.
 fn is_approval(key: &str, value: &toml_edit::Value) -> bool {
     let is_rule = |(_, rule): (&str, &toml_edit::Value)| {
         let rule = rule.as_inline_table();
@@ -200,7 +200,7 @@ fn is_approval(key: &str, value: &toml_edit::Value) -> bool {
     }
 }
 
-/// The text without these lines of it, which are in order.
+/// Returns the text without the lines of these keys, which are in order.
 fn without<'a>(text: &str, parts: impl DoubleEndedIterator<Item = &'a Said>) -> String {
     let mut text = text.to_owned();
     for part in parts.rev() {

@@ -1,5 +1,5 @@
-//! What the readers of all CLIs have in common: JSON lines, what a tool is about, and how
-//! an end without a result is told.
+//! Functions that the output readers of all CLIs share: they read JSON lines, describe tools, and make the
+//! failure of a worker that ended without a result.
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Failure;
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::failure;
 
-/// How much is kept of what a tool is about or why it failed.
+/// The most characters that are kept of a tool's subject or of its error.
 const LINE: usize = 200;
 
-/// Where a tool's input says most, the best first.
+/// The fields of a tool's input that best describe its use, the best first.
 const TELLING: &[&str] = &[
     "command",
     "cmd",
@@ -28,7 +28,7 @@ const TELLING: &[&str] = &[
     "name",
 ];
 
-/// A line of standard output as JSON, if it is an object.
+/// Parses a line of standard output, if it is a JSON object.
 pub(crate) fn object(line: &str) -> Option<Value> {
     let line = line.trim();
     if !line.starts_with('{') {
@@ -37,12 +37,12 @@ pub(crate) fn object(line: &str) -> Option<Value> {
     serde_json::from_str(line).ok()
 }
 
-/// A text within JSON.
+/// Returns the text at a JSON pointer.
 pub(crate) fn text_at(value: &Value, pointer: &str) -> Option<String> {
     value.pointer(pointer)?.as_str().map(str::to_owned)
 }
 
-/// What a tool with that input is about: the command, the path or whatever says most.
+/// Describes the use of a tool by its input: the command, the path, or whatever says most.
 pub(crate) fn about(input: &Value) -> String {
     let Value::Object(fields) = input else {
         return text::one_line(input.as_str().unwrap_or_default(), LINE);
@@ -55,18 +55,18 @@ pub(crate) fn about(input: &Value) -> String {
     }
 }
 
-/// A tool that has begun.
+/// Makes the event of a tool that has begun.
 pub(crate) fn begins(id: &str, tool: &str, about: String) -> WorkerEvent {
     WorkerEvent::ToolBegins { id: id.to_owned(), tool: text::one_line(tool, LINE), about }
 }
 
-/// A tool that has ended; what it says matters where it failed.
+/// Makes the event of a tool that has ended; `said` is kept only if it failed.
 pub(crate) fn ends(id: &str, is_ok: bool, said: &str) -> WorkerEvent {
     let why = (!is_ok && !said.trim().is_empty()).then(|| text::one_line(said, LINE));
     WorkerEvent::ToolEnds { id: id.to_owned(), is_ok, why }
 }
 
-/// The text of a message's content: a string, or parts of which some are text.
+/// Returns the text of a message's content, which is a string, or parts of which some are text.
 pub(crate) fn content(value: &Value) -> String {
     if let Some(text) = value.as_str() {
         return text.to_owned();
@@ -76,8 +76,7 @@ pub(crate) fn content(value: &Value) -> String {
     texts.join("\n")
 }
 
-/// What matters of standard error: from where it says that it is an error, else the last of
-/// it.
+/// Returns up to three lines of standard error: from the first that begins with `error`, else the last.
 fn complaint(stderr: &str) -> String {
     let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_error = |line: &&str| line.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
@@ -85,8 +84,8 @@ fn complaint(stderr: &str) -> String {
     lines[from..].iter().take(3).copied().collect::<Vec<_>>().join("\n")
 }
 
-/// What a process says whose output told no end: a failure unless a signal ended it, which
-/// the exit itself says.
+/// Makes the failure of a worker whose output has no end; `None` if a signal ended it, because then the exit
+/// itself says so.
 pub(crate) fn cut_short(exit: &WorkerExit, now: Timestamp) -> Option<Failure> {
     let said = complaint(&exit.stderr);
     match exit.code? {
@@ -101,12 +100,12 @@ pub(crate) fn cut_short(exit: &WorkerExit, now: Timestamp) -> Option<Failure> {
     }
 }
 
-/// A number within JSON as a count of attempts or turns.
+/// Reads a JSON number as a count of attempts or turns.
 pub(crate) fn small(value: &Value) -> Option<u32> {
     value.as_u64().and_then(|number| number.try_into().ok())
 }
 
-/// The status of a provider's answer within JSON.
+/// Reads a JSON number as the HTTP status of a provider's answer.
 pub(crate) fn status(value: &Value) -> Option<u16> {
     value.as_u64().and_then(|number| number.try_into().ok())
 }

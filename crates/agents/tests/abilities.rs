@@ -1,4 +1,4 @@
-//! The table in the documentation is what the code says.
+//! Tests that the table of abilities in the documentation agrees with the code.
 
 use consort_agents::ALL;
 use consort_agents::Ability;

@@ -1,4 +1,4 @@
-//! Composers of the real CLIs: what is typed into them, and what only looks like it.
+//! Tests that text typed into the composers of the real CLIs is told apart from their hints.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -23,7 +23,7 @@ fn look(file: &str, title: &str) -> PaneLook {
     PaneLook::new(facts, screen, &signature, Duration::MAX)
 }
 
-/// Each screen at which something could be typed.
+/// Returns the file and title of each capture of an idle session.
 fn idle() -> Vec<(String, String)> {
     let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     let index = fs::read_to_string(captures.join("index.jsonl")).unwrap();
@@ -43,7 +43,7 @@ fn an_idle_composer_is_empty_but_for_drafts() {
             drafts.push(format!("{file}: {composer:?}"));
         }
     }
-    // A prompt that was interrupted before it was answered, or queued, is a draft again.
+    // A prompt that was interrupted before it was answered, or that was queued, is a draft again.
     expect_test::expect![[r#"
         claude/idle_typed.ansi: Composer { text: "half typed message", lines: 1, hint: "" }
         claude/interrupted.ansi: Composer { text: "please think", lines: 1, hint: "" }

@@ -1,6 +1,6 @@
-//! What the real CLIs are called with without a terminal, and what their readers make of
-//! what they printed. In `output/` a line after `!` is one of standard error, and the last
-//! one says how the process ended.
+//! Tests the command lines for the real CLIs without a terminal, and their readers with recorded output. In
+//! the recordings in `output/`, a line that begins with `!` is from standard error, and the last line says
+//! how the process ended.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn dir() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/output")
 }
 
-/// What a reader tells of a recording.
+/// Returns the events that a CLI's reader finds in a recording.
 fn read(cli: &dyn AgentCli, recording: &str) -> Vec<WorkerEvent> {
     let mut reader = cli.reader();
     let (mut told, mut exit) = (Vec::new(), WorkerExit::default());
@@ -68,7 +68,7 @@ fn a_reader_survives_whatever_is_printed() {
     for recording in std::fs::read_dir(dir()).unwrap() {
         let text = std::fs::read_to_string(recording.unwrap().path()).unwrap();
         for cli in ALL {
-            // Another's words, halves of lines, and lines that say something else in each place.
+            // Output of another CLI, halves of lines, and lines with unexpected values.
             read(*cli, &text);
             let halves: String = text
                 .lines()
@@ -137,7 +137,7 @@ fn every_cli_is_told_what_it_may_do() {
     expect_file![dir().join("commands.txt")].assert_eq(&shown);
 }
 
-/// It ends at once otherwise.
+/// As root, Claude Code would otherwise end at once.
 #[test]
 fn as_root_claude_code_is_told_its_tools_instead_of_all() {
     let arguments = |is_root, sandbox: Option<&str>| {
@@ -184,7 +184,7 @@ fn what_is_asked_of_an_old_cli_is_left_out() {
             ["--effort", "--max-turns", "--max-budget-usd", "--variant", "--print-logs", "--session-id"];
         let has = |flag: &&str| command.arguments.iter().any(|word| word.starts_with(*flag));
         assert!(!newer.iter().any(has), "{}: {:?}", cli.kind(), command.arguments);
-        // Turns are counted by who runs it.
+        // Turns are counted by the run's supervisor.
         assert!(!command.ignored.contains(&"max turns") && command.ignored.contains(&"budget"));
     }
 }

@@ -1,5 +1,5 @@
-//! What is ours goes into other people's files and out of them again, and
-//! nothing else moves.
+//! Tests that insertions are added to people's files and removed again, and that nothing else in the files
+//! changes.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -20,7 +20,7 @@ fn insertion(kind: &str, purpose: Purpose) -> Insertion {
     cli.insertions(level, &|_| None).into_iter().find(|insertion| insertion.purpose == purpose).unwrap()
 }
 
-/// What is left of a file that nobody remembers.
+/// Removes an insertion from a file whose earlier text is unknown.
 fn without(insertion: &Insertion, text: &str) -> String {
     insertion.format.disconnect(text, PROGRAM, None).unwrap().unwrap()
 }
@@ -30,7 +30,7 @@ fn every_piece_goes_in_and_out() {
     for cli in ALL {
         for level in [Level::User(Path::new("/home/x/.x")), Level::Project(Path::new("/project"))] {
             for insertion in cli.insertions(level, &|_| None) {
-                // Rules for tools go into the table of the server.
+                // Rules for tools need the table of the server.
                 let under = match insertion.format {
                     InsertionFormat::TomlTools(_) => {
                         let server = cli.mcp(level, &|_| None).unwrap();
@@ -40,7 +40,7 @@ fn every_piece_goes_in_and_out() {
                 };
                 let new = insertion.format.connect(Some(&under), PROGRAM).unwrap();
                 assert_eq!(insertion.format.connection(&new, PROGRAM).unwrap(), Connection::Current, "{new}");
-                // Again: nothing changes.
+                // Connecting again changes nothing.
                 assert_eq!(insertion.format.connect(Some(&new), PROGRAM).unwrap(), new);
                 let left = insertion.format.disconnect(&new, PROGRAM, None).unwrap().unwrap_or_default();
                 assert!(left == under || matches!(left.trim(), "" | "{}"), "{left}");
@@ -71,7 +71,7 @@ fn tools_are_approved_one_by_one() {
     assert_eq!(tools.format.connect(Some(&theirs), PROGRAM).unwrap(), theirs);
 }
 
-/// No rule is a prefix of another verb that is asked about.
+/// No allow rule is a prefix of a verb for which the user is asked.
 #[test]
 fn no_rule_covers_what_is_asked_about() {
     use consort_agents::allow::ALLOWED;
@@ -143,7 +143,7 @@ fn what_is_written_once_and_renewed_has_one_block() {
     assert_eq!(without(&insertion, &both), "before\nafter\n");
 }
 
-/// As editors on other systems leave them.
+/// Editors on other systems write such marks and line endings.
 #[test]
 fn marks_and_line_endings_stay() {
     for (kind, part, theirs) in [
@@ -155,7 +155,7 @@ fn marks_and_line_endings_stay() {
         ("gemini", Purpose::Hooks, "\u{feff}{\n  \"theme\": 1\n}\n"),
     ] {
         let insertion = insertion(kind, part);
-        // What is not connected is not written anew.
+        // A file without the insertion is not changed.
         assert_eq!(without(&insertion, theirs), theirs);
         let both = insertion.format.connect(Some(theirs), PROGRAM).unwrap();
         assert_eq!(insertion.format.connection(&both, PROGRAM).unwrap(), Connection::Current, "{both:?}");
@@ -181,7 +181,7 @@ fn comments_around_our_table_stay() {
     let left = "a = 1\n\n# mine\n# mine too\n\n# another's\n[other]\n";
     assert_eq!(without(&insertion, &text), left);
     assert_eq!(without(&insertion, &renewed), left);
-    // Written in another way, it is somebody's own.
+    // A table that is written in another way is somebody's own.
     for theirs in [
         text.replace(header, &format!("{header} # mine")),
         text.replace(keys, "command = \"consort\" # mine\n"),
@@ -205,7 +205,7 @@ fn comments_in_json_stay_and_so_does_what_was_empty() {
             assert!(without(&insertion, &both).contains("// mine"), "{both}");
             assert!(insertion.format.connect(Some(&both), PROGRAM).unwrap().contains("// mine"), "{both}");
         }
-        // An empty one stays where it is known to have been there; elsewhere it says nothing.
+        // An empty object stays if the file is known to have had it; otherwise it is removed.
         let theirs = format!("{{\n  \"{name}\": {{}}\n}}\n");
         let both = insertion.format.connect(Some(&theirs), PROGRAM).unwrap();
         let left = insertion.format.disconnect(&both, PROGRAM, Some(&theirs)).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! What the real CLIs told their hooks, as each dialect reads it.
+//! Tests how each dialect reads the payloads that the real CLIs sent to their hooks.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ fn every_dialect_reads_what_its_cli_tells() {
     expect_file![dir.join("read.txt")].assert_eq(&read);
 }
 
-/// What names one use of a tool is another in every run.
+/// Hides the id of a tool's use, which is different in every run.
 fn hide_ids(told: &str) -> String {
     match (told.find("id: \""), told.find("\", name:")) {
         (Some(from), Some(to)) if from < to => format!("{}…{}", &told[..from + 5], &told[to..]),

@@ -1,4 +1,4 @@
-//! Screens of the real CLIs, as their signatures read them.
+//! Tests that signatures recognise the state of captured screens of the real CLIs.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -26,7 +26,7 @@ fn signature(cli: &str) -> Signature {
     screen::signature(cli.screen()).unwrap()
 }
 
-/// What a person who has seen the screen would call it.
+/// Returns the label that a person who looks at the screen would give this state.
 fn label(state: PaneState) -> &'static str {
     match state {
         PaneState::Ready | PaneState::Finished | PaneState::Background | PaneState::Suggestion => "idle",
@@ -69,7 +69,7 @@ fn told(file: &str, reading: &PaneReading) -> String {
     told
 }
 
-/// A dialog that is only talked about is none.
+/// A dialog that is only quoted in an agent's text is not taken for a dialog.
 #[test]
 fn what_an_agent_writes_is_no_dialog() {
     let quoted = "❯ how does it ask?\n● It shows:\n  Do you want to proceed?\n  ❯ 1. Yes\n  2. No\n  Esc to cancel · Tab to amend\n\

@@ -1,7 +1,7 @@
-//! Claude Code without a terminal. Seen with 2.1.325.
+//! Builds the command line of Claude Code without a terminal, and reads its output. Behaviour as of 2.1.325.
 //!
-//! Its result may be called a success and be an error all the same, and counts what
-//! subagents used only per model.
+//! A result with the subtype `success` may still be an error, and includes the usage of subagents only in its
+//! counts per model.
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
@@ -21,22 +21,23 @@ use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
 
-/// Its own tools that change nothing here. An allow-list: it has new ones all the time.
+/// Claude Code's own tools that change nothing on this machine. An allow-list, because new tools are added
+/// all the time.
 const READING: &str = "Read,Grep,Glob,WebFetch,WebSearch,Task,Skill,ToolSearch,TodoWrite";
 
-/// What may be used without asking where it edits and runs commands.
+/// The tools that may be used without asking in a run that edits and runs commands.
 const WORKING: &str = "Bash,BashOutput,KillShell,Edit,Write,NotebookEdit,Read,Grep,Glob,WebFetch,WebSearch,\
                        Task,Skill,ToolSearch,TodoWrite,mcp__consort";
 
 pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     let mut command = HeadlessCommand::default();
     command.argue(["-p", "--output-format", "stream-json", "--verbose"]);
-    // How much it has said so far is told in no other way.
+    // Only partial messages report the output tokens so far.
     if (work.knows)("--include-partial-messages") {
         command.argue(["--include-partial-messages"]);
     }
     match work.safety {
-        // What is not allowed and would ask is refused.
+        // Without a terminal, a tool that would ask for permission is refused.
         Safety::Suggest => command.argue([
             "--permission-mode",
             "default",
@@ -45,7 +46,8 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
             "--allowedTools",
             "WebFetch,WebSearch,mcp__consort",
         ]),
-        // As root it refuses to ask for nothing, unless it is told that root has nothing to lose.
+        // As root, Claude Code refuses to bypass permissions, unless IS_SANDBOX says that it runs in a
+        // sandbox.
         Safety::FullAuto if !work.is_root || (work.environment)("IS_SANDBOX").is_some() => {
             command.argue(["--permission-mode", "bypassPermissions"]);
         }
@@ -79,7 +81,7 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
         Some(turns) if (work.knows)("--max-turns") => {
             command.argue(["--max-turns".to_owned(), turns.to_string()]);
         }
-        // They are counted anyway.
+        // The supervisor of the run counts turns anyway.
         _ => {}
     }
     match work.budget {
@@ -95,7 +97,7 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     command
 }
 
-/// How pieces of messages begin; only the end of a message is of interest.
+/// The beginning of a line with a partial message; only the piece at the end of a message is read.
 const PIECE: &str = r#"{"type":"stream_event""#;
 const PIECE_AT_END: &str = r#""type":"message_delta""#;
 
@@ -103,9 +105,9 @@ const PIECE_AT_END: &str = r#""type":"message_delta""#;
 pub(super) struct Reader {
     session: Option<String>,
     model: Option<String>,
-    /// The message whose parts are being told.
+    /// The id of the message whose parts are being read.
     message: Option<String>,
-    /// When the limit ends that was met last.
+    /// The time at which the rate limit that was reported last ends.
     limit: Option<Timestamp>,
     used: Usage,
     has_ended: bool,
@@ -164,7 +166,7 @@ impl Reader {
     }
 
     fn tell_model(&mut self, model: Option<String>, told: &mut Vec<WorkerEvent>) {
-        // What it says itself is from no model.
+        // Claude Code's own messages come from no model.
         let model = model.filter(|model| model != "<synthetic>");
         if model.is_some() && model != self.model {
             told.extend(model.clone().map(WorkerEvent::Model));
@@ -172,7 +174,7 @@ impl Reader {
         }
     }
 
-    /// A part of a message; each part comes by itself, with the same id and count.
+    /// Reads one part of a message; each part comes on a line of its own, with the same message id and usage.
     fn assistant(&mut self, event: &Value, told: &mut Vec<WorkerEvent>) {
         let message = &event["message"];
         let is_synthetic = message["model"] == "<synthetic>";
@@ -185,7 +187,7 @@ impl Reader {
                 told.push(WorkerEvent::Turn);
             }
             let usage = &message["usage"];
-            // How much it will have said is told at its end.
+            // The final count of output tokens comes at the end of the message.
             told.push(WorkerEvent::Used(Usage {
                 input: usage["input_tokens"].as_u64(),
                 cache_read: usage["cache_read_input_tokens"].as_u64(),
@@ -227,7 +229,7 @@ impl Reader {
             Some("error_max_turns") => Some(failure::of_kind(FailureKind::Turns, &message)),
             Some("error_max_budget_usd") => Some(failure::of_kind(FailureKind::Budget, &message)),
             Some("success") if event["is_error"] != true => {
-                // Nobody was asked; it says so with exit code 0.
+                // A hook blocked the prompt, so no model was asked; Claude Code still exits with 0.
                 let is_blocked = message.starts_with("UserPromptSubmit operation blocked by hook");
                 is_blocked.then(|| failure::other(&message))
             }
@@ -243,7 +245,7 @@ impl Reader {
     }
 }
 
-/// What tools have answered.
+/// Reads the results of tools.
 fn results(event: &Value, told: &mut Vec<WorkerEvent>) {
     for part in event["message"]["content"].as_array().into_iter().flatten() {
         if part["type"] == "tool_result" {
@@ -254,8 +256,8 @@ fn results(event: &Value, told: &mut Vec<WorkerEvent>) {
     }
 }
 
-/// What was used up to a result. Its own sum leaves subagents out, and what it counts for
-/// each model is for the whole session, which may be older than this process.
+/// Returns the usage up to a result. The result's own sum leaves subagents out, and its counts per model
+/// (`modelUsage`) are for the whole session, which may be older than this process.
 fn usage(result: &Value) -> Usage {
     let since = result["model_usage_since_last_result"].as_object();
     let models = since.or_else(|| result["modelUsage"].as_object());

@@ -24,8 +24,8 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
     read_with(event, payload, &TOOLS, Replaces::Nobody, Dialog::IsUsable)
 }
 
-/// The same for a CLI that has these events, tools of other names, and whose
-/// sessions usually take that one's place.
+/// Reads a payload of a CLI that has Claude Code's events but other names for its tools; `usual` says which
+/// session a new session of that CLI usually replaces.
 pub(crate) fn read_with(
     event: &str,
     bytes: &[u8],
@@ -45,7 +45,7 @@ pub(crate) fn read_with(
             tool: payload.tool(tools).unwrap_or_default(),
         },
         "PermissionRequest" => permission::asked(payload.tool(tools)?, bytes, dialog),
-        // It has been idle for a minute: nothing is asked of the person.
+        // The session has been idle for a minute: nothing is asked of the person.
         "Notification" if payload.notification_type.is("idle_prompt") => HookEvent::Idle,
         "Notification" => {
             HookEvent::Waiting(payload.message.0.take().unwrap_or_else(|| "your attention".into()))
@@ -64,9 +64,8 @@ pub(crate) fn read_with(
     payload.call(event)
 }
 
-/// At the end of a turn context is what makes it go on. To block the stopping
-/// would do so too, but shows the model the same text twice, once as an error
-/// of ours.
+/// Writes an answer. At the end of a turn, context is enough to keep the session going. Blocking the stop
+/// would do so too, but shows the model the same text twice, once as an error of ours.
 pub(super) fn write(event: &str, reply: &HookReply) -> Option<String> {
     reply::nested(event, reply)
 }

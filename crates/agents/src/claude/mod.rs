@@ -1,4 +1,4 @@
-//! The adapter for Claude Code. Seen with 2.1.325.
+//! The adapter for Claude Code. Behaviour as of 2.1.325.
 
 mod headless;
 pub(crate) mod hooks;
@@ -46,7 +46,7 @@ use crate::plugin_file;
 use crate::server;
 use crate::shell_prefix;
 
-/// The events we ask for; the rest of its thirty-odd say nothing new.
+/// The events that we register hooks for; the rest of Claude Code's thirty-odd events add nothing new.
 const EVENTS: &[&str] = &[
     "SessionStart",
     "UserPromptSubmit",
@@ -73,7 +73,7 @@ const ENTRIES: HookEntries = HookEntries {
     off_switch: Some("disableAllHooks"),
 };
 
-/// A skill: only its description is in every session's mind.
+/// Writes the primer as a skill, because only a skill's description is in every session's context.
 fn skill(_program: &str) -> String {
     format!(
         "---\nname: consort\ndescription: \"How to work with the other coding agents of this project: see them, \
@@ -83,10 +83,10 @@ fn skill(_program: &str) -> String {
     )
 }
 
-/// The program that its commands run through.
+/// The file name of the script that Claude Code's commands run through.
 const SHELL: &str = "consort-shell";
 
-/// Says where it keeps its things.
+/// The variable that names Claude Code's configuration directory.
 const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
 pub struct Claude;
@@ -160,8 +160,8 @@ impl AgentCli for Claude {
         Box::new(headless::Reader::default())
     }
 
-    /// With what says which cloud it is to use instead of its maker's. The keys of a whole
-    /// cloud a person has to name.
+    /// Includes the variables that select a cloud provider instead of Anthropic. Credentials for a whole
+    /// cloud account are left out: a person has to name those.
     fn key_variables(&self) -> &'static [&'static str] {
         &[
             "ANTHROPIC_*",
@@ -231,8 +231,8 @@ impl AgentCli for Claude {
         Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Hooks(ENTRIES) }
     }
 
-    /// Its own file of everything is beside its directory, unless that was
-    /// chosen by the person, be it the same one.
+    /// Claude Code keeps `.claude.json` beside its configuration directory, but inside it if the person has
+    /// set `CLAUDE_CONFIG_DIR`, even to the default directory.
     fn mcp(&self, level: Level<'_>, environment: Environment<'_>) -> Option<Insertion> {
         let file = match level {
             Level::User(dir) if environment(CONFIG_DIR).is_none() => dir.with_file_name(".claude.json"),
@@ -253,11 +253,11 @@ impl AgentCli for Claude {
         vec![Insertion { purpose: Purpose::Allow, file, format: InsertionFormat::JsonList(list) }]
     }
 
-    /// A script beside the settings, and the setting that names it.
+    /// Adds a script beside the settings, and the setting that names it.
     fn shield(&self, level: Level<'_>) -> Vec<Insertion> {
         let Level::User(dir) = level else { return Vec::new() };
         let program = dir.join(SHELL);
-        // Claude Code takes what follows the last ` -` for arguments.
+        // Claude Code treats everything after the last ` -` as arguments.
         if program.to_string_lossy().contains(" -") {
             return Vec::new();
         }
@@ -279,7 +279,8 @@ impl AgentCli for Claude {
             run.variables.extend(shell_prefix::variables(program, once.environment));
         }
         if once.mcp {
-            // It takes whatever follows for another one, unless they are one word.
+            // With the value as a separate word, Claude Code would read the words after it as further
+            // configurations.
             let servers = json!({ "mcpServers": { "consort": server(once.program) } });
             run.argue([format!("--mcp-config={servers}")]);
         }
@@ -299,7 +300,7 @@ impl AgentCli for Claude {
     }
 }
 
-/// Our hooks as settings for one run. Of several it takes the last, so the
+/// Returns our hooks as settings for one run. Of several `--settings` Claude Code takes the last, so the
 /// person's own become part of ours.
 fn settings(once: &SingleRun<'_>, replaced: &mut Vec<usize>) -> Result<String, SettingsError> {
     const FLAG: &str = "--settings";
@@ -317,10 +318,10 @@ fn settings(once: &SingleRun<'_>, replaced: &mut Vec<usize>) -> Result<String, S
     let Some(theirs) = theirs else { return Ok(ENTRIES.alone(once.program).to_string()) };
     let is_inline = theirs.trim_start().starts_with('{');
     let text = if is_inline { Some(theirs.to_owned()) } else { (once.read)(Path::new(theirs)) };
-    // It says itself what is wrong with a file that is not there.
+    // Claude Code itself reports a file that cannot be read.
     let Some(text) = text else { return Ok(theirs.to_owned()) };
     let both = InsertionFormat::Hooks(ENTRIES).connect(Some(&text), once.program)?;
-    // What it reads in a file it may not read in an argument: no comments.
+    // Claude Code may accept comments in a file, but not in an argument.
     let plain = parse(both.trim_start_matches('\u{feff}'))?.to_serde_value();
     Ok(plain.map_or(both, |plain| plain.to_string()))
 }

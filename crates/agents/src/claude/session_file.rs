@@ -1,7 +1,7 @@
 //! Reads the file that Claude Code publishes about each running session:
 //! `~/.claude/sessions/<pid>.json`.
 //!
-//! It tells what hooks cannot: a turn interrupted by the person fires none.
+//! The file shows when the person interrupts a turn, for which no hook fires.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use consort_core::presence::LiveState;
 use consort_core::presence::Status;
 use serde::Deserialize;
 
-/// Far longer than it ever is.
+/// The most bytes that are read of the file, far more than it ever has.
 const LONGEST: u64 = 1 << 20;
 
 #[derive(Deserialize)]
@@ -20,13 +20,13 @@ pub(super) struct SessionFile {
     session_id: String,
     status: Option<String>,
     waiting_for: Option<String>,
-    /// Where other sessions write to it, and in which version of their language.
+    /// The socket on which other sessions write to this session, and the version of their protocol.
     pub(super) messaging_socket_path: Option<PathBuf>,
     pub(super) peer_protocol: Option<u64>,
 }
 
 impl SessionFile {
-    /// `None` where there is none or it speaks of another session.
+    /// Reads the agent's file; `None` if there is none or it is about another session.
     pub(super) fn read(config_dir: &Path, agent: &Agent) -> Option<Self> {
         let path = config_dir.join(format!("sessions/{}.json", agent.location.process.pid));
         Self::parse(&consort_files::read(&path, LONGEST).ok()?, agent.session.as_str())
@@ -36,7 +36,7 @@ impl SessionFile {
         serde_json::from_slice::<Self>(file).ok().filter(|file| file.session_id == session)
     }
 
-    /// `None` where it speaks in words we do not know.
+    /// Returns the session's status; `None` if the file has a status that we do not know.
     pub(super) fn status(&self) -> Option<Status> {
         match self.status.as_deref()? {
             "idle" => Some(Status::Idle),

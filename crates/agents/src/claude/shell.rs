@@ -1,30 +1,30 @@
-//! How Claude Code runs a command, and how it runs one through ours.
+//! Finds the command in a script that Claude Code gives its shell, and writes the script that Claude Code
+//! runs its commands through.
 //!
-//! `CLAUDE_CODE_SHELL_PREFIX` names a program that gets what would have been run as one
-//! argument: the script of a Bash call, the command line of a hook, and that of an MCP
-//! server, for which it is started as such. So it must be one path, and must be there
-//! whatever becomes of Consort: hence a small script beside the settings, which needs
-//! nothing but a shell.
+//! `CLAUDE_CODE_SHELL_PREFIX` names a program that gets the command to run as one argument: the script of a
+//! Bash call, or the command line of a hook or of an MCP server. For an MCP server the program is started
+//! directly, not by a shell. So the variable must be one path, and the program must exist even if Consort is
+//! removed: hence a small script beside the settings, which needs nothing but a shell.
 
 use crate::plugin_file;
 use crate::quote;
 
-/// Every Bash call ends so: it says where the shell has gone.
+/// The end of the script of every Bash call: it saves the shell's working directory.
 const END: &str = " && pwd -P >| ";
 
-/// What stands before the command itself.
+/// The word before the command itself.
 const BEGIN: &str = "eval ";
 
-/// The command of a Bash call; `None` if this is something else.
+/// Returns the command of a Bash call; `None` if the script is something else.
 pub(super) fn command_in(script: &str) -> Option<String> {
     let (call, _) = script.rsplit_once(END)?;
     let starts = call.match_indices(BEGIN).map(|(at, _)| at);
-    // The first that is a command of its own, not a part of what is run.
+    // The first `eval` that is a command of the script, not a part of the command that is run.
     let start = starts.into_iter().find(|at| *at == 0 || call[..*at].ends_with("&& "))?;
     unquoted(&call[start + BEGIN.len()..])
 }
 
-/// The first word of a shell's line, without its quotes.
+/// Returns the first word of a shell command line, without its quotes.
 fn unquoted(line: &str) -> Option<String> {
     let mut word = String::new();
     let mut chars = line.chars();
@@ -54,8 +54,8 @@ fn unquoted(line: &str) -> Option<String> {
     Some(word)
 }
 
-/// Of the files that it keeps of the person's shells, the last: `snapshot-<shell>-<time>-<id>.sh`.
-/// A person with two shells has some of each.
+/// Returns the newest of Claude Code's snapshots of the person's shells: `snapshot-<shell>-<time>-<id>.sh`. A
+/// person with two shells has snapshots of both.
 pub(super) fn newest_snapshot(names: Vec<String>) -> Option<String> {
     let time = |name: &String| {
         let mut parts = name.strip_suffix(".sh")?.strip_prefix("snapshot-")?.split('-');
@@ -64,11 +64,11 @@ pub(super) fn newest_snapshot(names: Vec<String>) -> Option<String> {
     names.into_iter().filter(|name| time(name).is_some()).max_by_key(time)
 }
 
-/// The program that Claude Code runs everything through.
+/// Returns the text of the script that Claude Code runs everything through.
 ///
-/// Hooks and MCP servers get a plain `sh -c`, as without it; a Bash call gets the shell
-/// that Claude Code has chosen, behind the shield if there is one. A prefix that the
-/// person had before is run in between.
+/// Hooks and MCP servers are run with a plain `sh -c`, as without the script; a Bash call is run with the
+/// shell that Claude Code has chosen, behind the shield if there is one. A prefix that the person had before
+/// is run in between.
 pub(super) fn script(program: &str) -> String {
     let program = quote(program);
     let notice = plugin_file::NOTICE;

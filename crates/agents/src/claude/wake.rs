@@ -1,12 +1,12 @@
-//! Wakes an idle Claude Code session through the socket on which its sessions write to
-//! each other (seen with 2.1.325, `peerProtocol` 1).
+//! Wakes an idle Claude Code session through the socket on which its sessions write to each other (behaviour
+//! as of 2.1.325, `peerProtocol` 1).
 //!
 //! One line of JSON begins a turn in an idle session, as if another session had
 //! written. There is no answer, only the end of the connection. We say no more
 //! than that there is mail: the session's own hook then brings it.
 //!
-//! **A session that asks for no permissions is left alone**: there the line
-//! would be held in a dialog that takes the composer from the person.
+//! **A session that asks for no permissions is left alone**: there the line would open a dialog, in which the
+//! person cannot use the composer.
 
 use std::io::Read as _;
 use std::io::Write as _;
@@ -26,13 +26,13 @@ use super::session_file::SessionFile;
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Whether the session was told.
+/// Wakes the agent's session if it is idle, and tells whether the session got the message.
 pub(super) fn wake(config_dir: &Path, agent: &Agent, activity: &Activity) -> bool {
     if activity.asks_first != Some(true) {
         return false;
     }
     let mut file = SessionFile::read(config_dir, agent);
-    // Its hook says that a turn is over a moment before its file does.
+    // The hook reports the end of a turn a moment before the session file does.
     let until = Instant::now() + PATIENCE;
     while activity.status == Status::Idle
         && file.as_ref().is_some_and(|file| file.status() == Some(Status::Working))
@@ -44,7 +44,7 @@ pub(super) fn wake(config_dir: &Path, agent: &Agent, activity: &Activity) -> boo
     file.and_then(idle_socket).is_some_and(|socket| tell(&socket).is_ok())
 }
 
-/// The socket of a session that is idle by its own word and speaks our protocol.
+/// Returns the socket of a session whose file says that it is idle, and that speaks our protocol.
 fn idle_socket(file: SessionFile) -> Option<PathBuf> {
     let is_idle = file.status() == Some(Status::Idle);
     let is_known = file.peer_protocol.is_none_or(|protocol| protocol == 1);
@@ -62,7 +62,7 @@ fn tell(socket: &Path) -> std::io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(format!("{line}\n").as_bytes())?;
     stream.shutdown(Shutdown::Write)?;
-    // It hangs up when it has read the line.
+    // The session closes the connection when it has read the line.
     stream.read(&mut [0; 64]).map(drop)
 }
 

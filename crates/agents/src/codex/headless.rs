@@ -1,7 +1,7 @@
-//! Codex without a terminal. Seen with 0.166.0.
+//! Builds the command line of Codex without a terminal, and reads its output. Behaviour as of 0.166.0.
 //!
-//! It tells no cost, and its model in its log alone. A tool that was refused leaves nothing
-//! in its output.
+//! Codex reports no cost, and its model only in its log. A refused tool leaves nothing in the standard
+//! output.
 
 use consort_core::Timestamp;
 use consort_core::dispatch::FailureKind;
@@ -28,7 +28,7 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
         command.argue(["resume"]);
     }
     command.argue(["--json", "--skip-git-repo-check"]);
-    // Resuming has no option for the sandbox.
+    // Set with `-c`, because `resume` has no option for the sandbox.
     let set = |name: &str, value: &str| ["-c".to_owned(), format!("{name}={}", Value::from(value))];
     command.argue(set("approval_policy", "never"));
     match work.safety {
@@ -55,15 +55,15 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     command
 }
 
-/// What stands before why a tool was refused, on standard error and nowhere else.
+/// The text before the reason for which a tool was refused, which is on standard error and nowhere else.
 const REFUSED: &str = "codex_core::tools::router: error=";
 
 #[derive(Default)]
 pub(super) struct Reader {
     session: Option<String>,
-    /// What was told last of what went wrong.
+    /// The last error message.
     error: Option<String>,
-    /// How the turn has failed, if it has.
+    /// The error message of the turn, if it has failed.
     failure: Option<String>,
     refused: u32,
     is_answering: bool,
@@ -88,7 +88,7 @@ impl OutputReader for Reader {
                 if item["type"] == "agent_message" {
                     self.answers(item, &mut told);
                 }
-                // What comes after a tool is another answer.
+                // The items after a tool belong to the next answer.
                 self.is_answering &= tool(item).is_none();
                 completed(item, &mut told);
             }
@@ -132,8 +132,8 @@ impl OutputReader for Reader {
 }
 
 impl Reader {
-    /// The model has answered once more, as far as can be seen: its answers are not told
-    /// apart.
+    /// Reports a turn if the item begins a new answer of the model. This is an estimate: Codex does not mark
+    /// where an answer begins.
     fn answers(&mut self, item: &Value, told: &mut Vec<WorkerEvent>) {
         let is_answer = item["type"] == "agent_message" || tool(item).is_some();
         if is_answer && !self.is_answering {
@@ -142,7 +142,7 @@ impl Reader {
         }
     }
 
-    /// What it tries again it tells as an error too: `Reconnecting... 2/5 (why)`.
+    /// Reads an error event. Codex also reports a retry as an error: `Reconnecting... 2/5 (why)`.
     fn error(&mut self, event: &Value, told: &mut Vec<WorkerEvent>) {
         let Some(message) = text_at(event, "/message") else { return };
         let rest = message.strip_prefix("Reconnecting... ");
@@ -155,7 +155,7 @@ impl Reader {
     }
 }
 
-/// What an item is called and about, if it is a tool.
+/// Returns the name and the subject of an item, if the item is the use of a tool.
 fn tool(item: &Value) -> Option<(String, String)> {
     let text = |pointer| text_at(item, pointer).unwrap_or_default();
     match item["type"].as_str()? {
@@ -177,7 +177,7 @@ fn tool(item: &Value) -> Option<(String, String)> {
     }
 }
 
-/// A command without the shell that runs it: `/bin/bash -lc 'make'`.
+/// Returns the command without the shell that runs it: `make` of `/bin/bash -lc 'make'`.
 fn command_of(words: &str) -> &str {
     let (shell, command) =
         words.split_once(" -lc ").or_else(|| words.split_once(" -c ")).unwrap_or(("", words));
@@ -197,7 +197,7 @@ fn completed(item: &Value, told: &mut Vec<WorkerEvent>) {
     let id = item["id"].as_str().unwrap_or_default();
     match item["type"].as_str() {
         Some("agent_message") => told.extend(text_at(item, "/text").map(WorkerEvent::Said)),
-        // Warnings are errors here too.
+        // Codex also reports warnings as items of the type `error`.
         Some("error" | "reasoning" | "todo_list") | None => {}
         _ if tool(item).is_some() => {
             let is_ok = !matches!(item["status"].as_str(), Some("failed" | "declined"));

@@ -1,7 +1,7 @@
-//! The adapter for Codex. Seen with 0.166.0.
+//! The adapter for Codex. Behaviour as of 0.166.0.
 //!
-//! Its hooks are Claude Code's in all but the names of its tools. It asks the
-//! person to review them, and runs none that were not reviewed.
+//! Codex has Claude Code's hooks, with other names for its tools. It asks the person to review hooks, and
+//! runs none that were not reviewed.
 
 mod headless;
 mod run_log;
@@ -74,7 +74,8 @@ const ENTRIES: HookEntries = HookEntries {
     off_switch: None,
 };
 
-/// It hands on next to nothing of its environment, unless told to.
+/// Returns the settings of our MCP server. Codex passes almost none of its environment to a server, except
+/// the variables that `env_vars` names.
 fn server(program: &str) -> String {
     let program = Value::from(program);
     format!(
@@ -82,14 +83,15 @@ fn server(program: &str) -> String {
     )
 }
 
-/// By default it would ask for each of our tools, and refuse where nobody can answer.
+/// Our MCP server in `config.toml`. By default Codex would ask before each of our tools, and refuse where
+/// nobody can answer.
 const SERVER: TomlTable = TomlTable { of: "mcp_servers", lines: server, tools: allow::codex_tools };
 
 fn config(level: Level<'_>) -> PathBuf {
     level.file("config.toml", ".codex/config.toml")
 }
 
-/// `SessionStart` as `session_start`.
+/// Turns `SessionStart` into `session_start`.
 fn snake_case(name: &str) -> String {
     let one = |(at, letter): (usize, char)| {
         let gap = if at > 0 && letter.is_uppercase() { "_" } else { "" };
@@ -98,7 +100,7 @@ fn snake_case(name: &str) -> String {
     name.chars().enumerate().map(one).collect()
 }
 
-/// JSON as an inline value of TOML.
+/// Writes a JSON value as an inline TOML value.
 fn inline(value: &Value) -> String {
     let join = |parts: Vec<String>| parts.join(", ");
     match value {
@@ -111,13 +113,13 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// Where it logs a session: `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`,
-/// by the day on which the session began. Its id has that time in it.
+/// Finds Codex's log of a session, `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`, by the day on
+/// which the session began. The session's id has that time in it.
 fn rollout(config_dir: &Path, session: &str) -> Option<PathBuf> {
     let hex: String = session.chars().filter(|character| *character != '-').take(12).collect();
     let day = i64::from_str_radix(&hex, 16).ok()? / 86_400_000;
     let name = format!("-{session}.jsonl");
-    // The day is the one where the machine is.
+    // The id's time is in UTC, but the directory has the local date.
     [day, day - 1, day + 1].into_iter().find_map(|day| {
         let (year, month, day) = date(day);
         let dir = config_dir.join(format!("sessions/{year:04}/{month:02}/{day:02}"));
@@ -126,8 +128,8 @@ fn rollout(config_dir: &Path, session: &str) -> Option<PathBuf> {
     })
 }
 
-/// The date of a day, counted from 1970. Years begin with March here, so that a
-/// leap day comes last.
+/// Returns the year, month and day of a day that is counted from 1970. The calculation begins years with
+/// March, so that a leap day comes last.
 fn date(day: i64) -> (i64, i64, i64) {
     let day = day + 719_468;
     let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
@@ -147,14 +149,14 @@ impl Dialect for Codex {
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
-        // `/new` begins a session like any other.
+        // `/new` sends the same event as any other start of a session.
         hooks::read_with(event, payload, &TOOLS, Replaces::TheLastIfAlone, Dialog::IsHidden)
     }
 
     fn write(&self, event: &str, reply: &HookReply) -> Option<String> {
         match reply {
             HookReply::GoOn(text) => reply::decision("block", text),
-            // It has no way to ask first.
+            // A hook cannot make Codex ask first.
             HookReply::Ask(_) => None,
             reply => reply::nested(event, reply),
         }
@@ -182,7 +184,7 @@ impl AgentCli for Codex {
         true
     }
 
-    /// Its server has many.
+    /// A process of Codex's app server has many sessions.
     fn has_one_session(&self, command_line: &str) -> bool {
         !command_line.contains("app-server")
     }
@@ -230,7 +232,7 @@ impl AgentCli for Codex {
     }
 
     fn wake_arguments(&self, session: &SessionId, text: &str) -> Option<Vec<String>> {
-        // The terminal of that session takes it within seconds, with and without its daemon.
+        // The session's terminal takes the message within seconds, with and without Codex's daemon.
         Some(vec!["queue".into(), format!("--thread={session}"), format!("--message={text}")])
     }
 
@@ -260,7 +262,7 @@ impl AgentCli for Codex {
         all
     }
 
-    /// A review notes each hook by its place in the file: `<file>:session_start:0:0`.
+    /// Codex records the review of a hook under the hook's place in the file: `<file>:session_start:0:0`.
     fn unreviewed(&self, level: Level<'_>, read: &dyn Fn(&Path) -> Option<String>) -> Option<usize> {
         let Level::User(dir) = level else { return None };
         let hooks = self.hooks(level).file;
@@ -292,7 +294,7 @@ impl AgentCli for Codex {
         Some(Insertion { purpose: Purpose::Mcp, file: config(level), format })
     }
 
-    /// What a rule allows runs outside of its sandbox, so that it can write the store.
+    /// Commands that a rule allows run outside Codex's sandbox, so they can write the store.
     fn allow(&self, level: Level<'_>) -> Vec<Insertion> {
         let rules = level.file("rules/consort.rules", ".codex/rules/consort.rules");
         let insertion = |file, format| Insertion { purpose: Purpose::Allow, file, format };
@@ -308,7 +310,7 @@ impl AgentCli for Codex {
 
     fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
         let mut run = RunSetup::default();
-        // Without a terminal it asks nobody to review hooks, and runs none that were not.
+        // Without a terminal, Codex asks nobody to review hooks, and runs none that were not reviewed.
         let is_alone = once.arguments.first().is_some_and(|word| word == "exec");
         let events = match once.hooks {
             true => EVENTS.to_vec(),
@@ -336,7 +338,7 @@ impl AgentCli for Codex {
         Ok(run)
     }
 
-    /// A turn that is interrupted or fails fires no hook.
+    /// Read from Codex's log, because no hook fires when a turn is interrupted or fails.
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<LiveState> {
         session_log::idle(&rollout(config_dir, agent.session.as_str())?, |event| {
             match event["payload"]["type"].as_str()? {

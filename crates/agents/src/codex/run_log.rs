@@ -1,6 +1,5 @@
-//! What Codex's own log of a session says of the last turn in it: which model it was, what
-//! it used, and in which time zone it thinks. Its output tells none of that: what it counts
-//! there is for the whole session.
+//! Reads the model, the usage and the time zone of the last turn from Codex's own log of a session. Codex's
+//! output has none of these: its counts there are for the whole session.
 
 use std::fs::File;
 use std::io::BufRead as _;
@@ -13,14 +12,14 @@ use serde_json::Value;
 
 use super::rollout;
 
-/// The longest line that is looked at: what a tool answered may be in one.
+/// The longest line that is read; longer ones, such as results of tools, are skipped.
 const LINE: usize = 256 << 10;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RunLog {
     pub(super) model: Option<String>,
     pub(super) usage: Option<Usage>,
-    /// How far its clock is ahead of UTC, in milliseconds.
+    /// The offset of Codex's local time from UTC, in milliseconds.
     pub(super) ahead: i64,
 }
 
@@ -41,7 +40,7 @@ impl RunLog {
     }
 
     fn take_in(&mut self, line: &[u8]) {
-        // Most lines are long and about something else.
+        // Most lines are long and about something else, so only a line's beginning is searched.
         let has = |word: &[u8]| line.windows(word.len()).take(200).any(|part| part == word);
         if has(b"\"task_started\"") {
             self.usage = None;
@@ -59,7 +58,7 @@ impl RunLog {
     }
 }
 
-/// Its counts: what it read includes what was kept from before.
+/// Reads Codex's token counts, in which `input_tokens` includes the cached tokens.
 pub(super) fn usage(usage: &Value) -> Usage {
     let count = |name: &str| usage[name].as_u64();
     let (read, written) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
@@ -73,8 +72,8 @@ pub(super) fn usage(usage: &Value) -> Usage {
     }
 }
 
-/// The name of the log has the session's start by the clock on the wall, and the session's
-/// id has it in UTC.
+/// Returns the offset of local time from UTC: the log's name has the session's start in local time, and the
+/// session's id has it in UTC.
 fn ahead(path: &Path, session: &str) -> Option<i64> {
     let name = path.file_name()?.to_str()?;
     let local = name.strip_prefix("rollout-")?.get(..19)?;
@@ -87,8 +86,8 @@ fn ahead(path: &Path, session: &str) -> Option<i64> {
     Some((local.0 - utc + QUARTER / 2).div_euclid(QUARTER) * QUARTER)
 }
 
-/// The time that a message tells by the clock on the wall: `try again at 12:29 PM.`, `try
-/// again at Nov 18th, 2026 12:29 PM.`
+/// Returns the time that a message gives in local time: `try again at 12:29 PM.`, `try again at Nov 18th,
+/// 2026 12:29 PM.`
 pub(super) fn wall_time(message: &str, ahead: i64, now: Timestamp) -> Option<Timestamp> {
     let (_, told) = message.rsplit_once("try again at ")?;
     let words: Vec<&str> = told.split([' ', ',']).filter(|word| !word.is_empty()).collect();
@@ -108,12 +107,12 @@ pub(super) fn wall_time(message: &str, ahead: i64, now: Timestamp) -> Option<Tim
         _ => here.div_euclid(Timestamp::DAY),
     };
     let told = day * Timestamp::DAY + of_day;
-    // Without a date it is the next time that the clock shows it.
+    // Without a date, the next time that the clock shows this time is meant.
     let told = if clock == 0 && told < here { told + Timestamp::DAY } else { told };
     Some(Timestamp(told - ahead)).filter(|until| *until > now)
 }
 
-/// The day of `Nov 18th 2026`, counted from 1970.
+/// Returns the day of a date such as `Nov 18th 2026`, counted from 1970.
 fn date(month: &str, day: &str, year: &str) -> Option<i64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -151,7 +150,7 @@ mod tests {
         let session = "01a1e3ac-c6cf-74d0-8de0-e0759162b581";
         let dir = home.path().join("sessions/2026/11/16");
         std::fs::create_dir_all(&dir).unwrap();
-        // The id says 09:25 in UTC.
+        // The id has the time 09:25 in UTC.
         let log = dir.join(format!("rollout-2026-11-16T10-25-13-{session}.jsonl"));
         let count = |total: u64| {
             format!(

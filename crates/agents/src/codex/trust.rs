@@ -1,8 +1,8 @@
-//! Which of our hooks Codex would run: it runs none that were not reviewed, and notes a review
-//! by the hash of what the hook does.
+//! Finds which of our hooks the person has reviewed in Codex, and marks hooks as reviewed for a run. Codex
+//! runs only reviewed hooks, and records a review as the hash of the hook's definition.
 //!
-//! Without a terminal nobody can review them, and it leaves them out silently. There our own
-//! hooks, and no others, bring their hashes along.
+//! Without a terminal nobody can review hooks, and Codex skips unreviewed hooks silently. There our own
+//! hooks, and no others, are passed together with their hashes.
 
 use std::path::PathBuf;
 
@@ -13,11 +13,11 @@ use super::ENTRIES;
 use super::EVENTS;
 use super::snake_case;
 
-/// What it calls the file that hooks among its arguments come from.
+/// Codex's name for the source of hooks that are given as arguments.
 const ARGUMENTS: &str = "/<session-flags>/config.toml";
 
-/// The events whose hooks, as these files have them for one of these programs, were not
-/// reviewed as they are; `config` is where it notes reviews.
+/// Returns the events for which no hook in `files` that runs one of `programs` was reviewed in its current
+/// form; `config` is the text of the file in which Codex records reviews.
 pub(super) fn unreviewed(files: &[PathBuf], programs: &[&str], config: &str) -> Vec<&'static str> {
     let config = toml_edit::Document::parse(config).ok();
     let state = config.as_ref().and_then(|config| config.get("hooks")?.get("state")?.as_table_like());
@@ -35,8 +35,8 @@ pub(super) fn unreviewed(files: &[PathBuf], programs: &[&str], config: &str) -> 
     EVENTS.iter().copied().filter(|event| !is_reviewed(event)).collect()
 }
 
-/// The argument that says of our own hooks for these events that they were reviewed, where
-/// they are arguments too.
+/// Returns the argument that marks our own hooks for these events as reviewed, if the hooks are arguments
+/// too.
 pub(super) fn reviewed(program: &str, events: &[&str]) -> String {
     let one = |event: &&str| {
         let place = Value::from(format!("{ARGUMENTS}:{}:0:0", snake_case(event)));
@@ -46,10 +46,10 @@ pub(super) fn reviewed(program: &str, events: &[&str]) -> String {
     format!("hooks.state={{{}}}", all.join(", "))
 }
 
-/// The hash of our hook for an event.
+/// Returns Codex's hash of our hook for an event.
 fn hash_of(program: &str, event: &str) -> String {
     let hook = &ENTRIES.alone(program)["hooks"][event][0]["hooks"][0];
-    // In the order of the letters, and with what it adds itself.
+    // Keys in alphabetical order, with the fields that Codex adds itself.
     let told = json!({
         "event_name": snake_case(event),
         "hooks": [{
@@ -60,7 +60,7 @@ fn hash_of(program: &str, event: &str) -> String {
     format!("sha256:{hex}")
 }
 
-/// SHA-256, of FIPS 180-4: no other part of this program needs it.
+/// Computes SHA-256 (FIPS 180-4): no other part of this program needs it.
 fn sha256(bytes: &[u8]) -> [u8; 32] {
     let mut state: [u32; 8] = first_words(|prime| f64::from(prime).sqrt());
     let constants: [u32; 64] = first_words(|prime| f64::from(prime).cbrt());
@@ -104,7 +104,7 @@ fn sha256(bytes: &[u8]) -> [u8; 32] {
     hash
 }
 
-/// The first 32 bits after the point of such roots of the first primes.
+/// Returns the first 32 bits of the fractional parts of the roots of the first primes.
 fn first_words<const COUNT: usize>(root: impl Fn(u32) -> f64) -> [u32; COUNT] {
     let is_prime = |number: &u32| (2..*number).all(|divisor| !number.is_multiple_of(divisor));
     let mut primes = (2..).filter(is_prime);
@@ -144,7 +144,7 @@ mod tests {
         };
         let left = of(&review(&hash_of("/bin/consort", "PreToolUse")));
         assert!(left.len() == EVENTS.len() - 1 && !left.contains(&"PreToolUse"), "{left:?}");
-        // It was another program then.
+        // The review was of a hook with another program.
         assert_eq!(of(&review(&hash_of("/bin/other", "PreToolUse"))), EVENTS);
     }
 }

@@ -1,6 +1,6 @@
-//! Copilot CLI without a terminal. Seen with 1.0.102.
+//! Builds the command line of Copilot CLI without a terminal, and reads its output. Behaviour as of 1.0.102.
 //!
-//! What it used is not in its output, but in its file of the session.
+//! Its usage is not in the output, but in Copilot's log of the session.
 
 use std::path::Path;
 
@@ -21,14 +21,14 @@ use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
 
-/// Where it looks for further instructions.
+/// The variable with the directories that Copilot reads further instructions from.
 const INSTRUCTIONS: &str = "COPILOT_CUSTOM_INSTRUCTIONS_DIRS";
 
 pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     let mut command = HeadlessCommand::default();
     command.argue(["--output-format", "json", "--no-color", "--no-ask-user"]);
     match work.safety {
-        // What is not allowed is refused. What the person allows for all is not for this.
+        // Tools that are not allowed are refused, even if the person's environment allows all tools.
         Safety::Suggest => {
             command.argue(["--allow-tool=consort", "--deny-tool=write", "--deny-tool=shell"]);
             command.set("COPILOT_ALLOW_ALL", "false");
@@ -52,7 +52,7 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     }
     match work.resume {
         Some(session) => command.argue([format!("--resume={session}")]),
-        // It tells its own at the end only, and never if it is ended before.
+        // Copilot prints the id that it chooses only at the end, and never if it is killed before.
         None if (work.knows)("--session-id") => {
             let session = new_session(work.dir);
             command.argue([format!("--session-id={session}")]);
@@ -65,7 +65,7 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     command
 }
 
-/// An id for the session of the run that has this directory to itself.
+/// Derives a session id from the run's directory, which no other run uses.
 fn new_session(dir: &Path) -> String {
     let path = dir.as_os_str().as_encoded_bytes();
     let (high, low) = (text::checksum(path), text::checksum(&[path, b"#"].concat()));
@@ -152,8 +152,8 @@ impl Reader {
     }
 }
 
-/// What the log of a session says was used since it was resumed: it counts all of it at
-/// each of its ends.
+/// Returns the usage since the session was resumed, from the text of its log: each end of the session logs
+/// the total, so the previous total is subtracted.
 fn usage(log: &str) -> Option<Usage> {
     let is_end = |line: &&str| line.contains(r#""type":"session.shutdown""#);
     let mut ends = log.lines().rev().filter(is_end).filter_map(worker_output::object).map(|end| in_all(&end));
@@ -169,7 +169,7 @@ fn usage(log: &str) -> Option<Usage> {
     })
 }
 
-/// The sum of what each model was used for.
+/// Adds up the usage of all models.
 fn in_all(end: &Value) -> Usage {
     let metrics = end["data"]["modelMetrics"].as_object();
     let metrics = metrics.or_else(|| end["data"]["accountingSnapshot"]["modelMetrics"].as_object());

@@ -1,8 +1,7 @@
-//! The adapter for Copilot CLI. Seen with 1.0.102.
+//! The adapter for Copilot CLI. Behaviour as of 1.0.102.
 //!
-//! It reads every file in a directory of hooks, so ours is one of our own. A
-//! hook that fails blocks every tool here: the command line that is written
-//! succeeds whatever happens.
+//! Copilot reads every file in its directory of hooks, so our hooks have a file of their own. A hook that
+//! fails blocks every tool in Copilot: so our hooks' command line always succeeds.
 
 mod headless;
 
@@ -83,12 +82,12 @@ impl Dialect for Copilot {
                 met_read_only,
                 tool: payload.tool(&TOOLS).unwrap_or_default(),
             },
-            // For every tool; the notification only where the person is asked.
+            // Fires for every tool; the notification fires only when the person is asked.
             "permissionRequest" => permission::asked(payload.tool(&TOOLS)?, bytes, Dialog::MayNotCome),
             "notification" if payload.notification_type.is("permission_prompt") => payload.permission(),
             "agentStop" => payload.turn_end(),
             "errorOccurred" if !payload.recoverable.is("true") => HookEvent::TurnFailed("an error".into()),
-            // It says the same after `/clear`. Where it really ends, so does its process.
+            // Copilot sends the same event after `/clear`. When the session really ends, so does its process.
             "sessionEnd" => HookEvent::SessionEnd { is_replaced: true },
             _ => return None,
         };
@@ -175,12 +174,12 @@ impl AgentCli for Copilot {
         environment("COPILOT_HOME").map_or_else(|| home.join(".copilot"), PathBuf::from)
     }
 
-    /// A turn that is interrupted fires no hook.
+    /// Read from Copilot's log, because no hook fires when a turn is interrupted.
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<LiveState> {
         let log = format!("session-state/{}/events.jsonl", agent.session.path_part());
         session_log::idle(&config_dir.join(log), |event| match event["type"].as_str()? {
             "abort" | "session.error" => Some(true),
-            // What was asked is taken back before there is an answer.
+            // The prompt was withdrawn before there was an answer.
             "session.usage_checkpoint" if event["data"].to_string().contains("\"rewind\"") => Some(true),
             "user.message" | "assistant.turn_start" | "tool.execution_start" => Some(false),
             _ => None,
@@ -202,7 +201,7 @@ impl AgentCli for Copilot {
         primer(level.file("copilot-instructions.md", "AGENTS.md"))
     }
 
-    /// Its hooks come with a plugin, which is a directory.
+    /// For one run, hooks are passed as a plugin, which is a directory.
     fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
         let mut run = RunSetup::default();
         if once.hooks {
@@ -227,7 +226,7 @@ fn server(program: &str) -> Value {
 fn file_of_hooks(program: &str) -> String {
     let hook = |event: &&str| {
         let command = hook_command(program, "copilot", event, true);
-        // A third hook for every tool: together they hold nobody up for long.
+        // The third hook for every tool: a shorter limit, so that all three together delay no tool for long.
         let timeout = if *event == "permissionRequest" { 3 } else { TIMEOUT };
         ((*event).to_owned(), json!([{ "type": "command", "bash": command, "timeoutSec": timeout }]))
     };

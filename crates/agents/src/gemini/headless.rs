@@ -1,6 +1,6 @@
-//! Gemini CLI without a terminal. Seen with 0.61.0.
+//! Builds the command line of Gemini CLI without a terminal, and reads its output. Behaviour as of 0.61.0.
 //!
-//! Its exit code is what is left of an HTTP status in one byte, and it tells no cost.
+//! Its exit code may be an HTTP status cut to one byte, and it reports no cost.
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Failure;
@@ -20,15 +20,15 @@ use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
 
-/// Its exit code when the cap of turns was reached.
+/// Gemini's exit code when the limit of turns was reached.
 const TURN_LIMIT: i32 = 53;
 
-/// Rules for a run that reads: whatever the person allows elsewhere, nothing is changed.
+/// The policy for a run that only reads: it changes nothing, whatever the person's policies allow.
 const READING: &str = "[[rule]]\ntoolName = [\"run_shell_command\", \"write_file\", \"replace\"]\n\
                        decision = \"deny\"\npriority = 999\n\n\
                        [[rule]]\nmcpName = \"consort\"\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 900\n";
 
-/// Rules for a run that edits and runs commands without asking.
+/// The policy for a run that edits and runs commands without asking.
 const WORKING: &str = "[[rule]]\ntoolName = [\"run_shell_command\", \"web_fetch\", \"google_web_search\"]\n\
                        decision = \"allow\"\npriority = 900\n\n\
                        [[rule]]\nmcpName = \"consort\"\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 900\n";
@@ -36,7 +36,7 @@ const WORKING: &str = "[[rule]]\ntoolName = [\"run_shell_command\", \"web_fetch\
 pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     let mut command = HeadlessCommand::default();
     command.argue(["--output-format", "stream-json"]);
-    // Without anybody to ask, what it would ask about is refused.
+    // With nobody to ask, Gemini refuses every tool that it would ask about.
     let (mode, policy) = match work.safety {
         Safety::Suggest => ("default", Some(READING)),
         Safety::AutoEdit => ("auto_edit", Some(WORKING)),
@@ -47,7 +47,7 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
         let file = command.write(work, "policy.toml", policy);
         command.argue(["--policy".to_owned(), file]);
     }
-    // A directory that nobody has looked at in its terminal is refused otherwise.
+    // Otherwise Gemini refuses to run in a directory that nobody has trusted in its terminal.
     if (work.knows)("--skip-trust") {
         command.argue(["--skip-trust"]);
     }
@@ -59,7 +59,7 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     }
     command.ignore("reasoning", work.reasoning.is_some());
     command.ignore("budget", work.budget.is_some());
-    // A system prompt would take the place of its own.
+    // Gemini could only replace its own system prompt, so the role goes before the prompt.
     let prompt = match work.system {
         Some(system) => format!("{system}\n\n{}", work.prompt),
         None => work.prompt.to_owned(),
@@ -70,9 +70,9 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
 
 #[derive(Default)]
 pub(super) struct Reader {
-    /// What it says comes in pieces, of which none is the last.
+    /// The text of the model so far: it comes in pieces, and no piece is marked as the last.
     saying: String,
-    /// Which attempt has failed, and why.
+    /// The number of the attempt that has failed, and the reason.
     trying: Option<(u32, String)>,
     is_in_turn: bool,
     has_ended: bool,
@@ -105,7 +105,7 @@ impl OutputReader for Reader {
                 self.is_in_turn = false;
                 let said = text_at(&event, "/error/message").or_else(|| text_at(&event, "/output"));
                 let id = event["tool_id"].as_str().unwrap_or_default();
-                // A command that fails is a success to it.
+                // Gemini reports a failed command as a success of the tool.
                 let failed =
                     |said: &String| said.lines().any(|line| line.starts_with("Command exited with code: "));
                 let has_failed = id.starts_with("run_shell_command") && said.as_ref().is_some_and(failed);
@@ -119,7 +119,7 @@ impl OutputReader for Reader {
         told
     }
 
-    /// `Attempt 1 failed: … Retrying after 40631ms...`, in one line or in two, and `Attempt 1
+    /// Reads a retry: `Attempt 1 failed: … Retrying after 40631ms...`, in one line or in two, or `Attempt 1
     /// failed with status 500. Retrying with backoff...`.
     fn error_line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent> {
         if let Some(rest) = line.strip_prefix("Attempt ") {
@@ -139,7 +139,7 @@ impl OutputReader for Reader {
     fn last_words(&mut self, over: &Over<'_>) -> LastWords {
         let mut told = Vec::new();
         self.finish_text(&mut told);
-        // Some of its failures only their exit codes tell.
+        // Some failures show only in the exit code.
         let kind = match over.exit.code {
             Some(TURN_LIMIT) => Some(FailureKind::Turns),
             Some(41) => Some(FailureKind::NotLoggedIn),

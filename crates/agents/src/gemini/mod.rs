@@ -1,7 +1,7 @@
-//! The adapter for Gemini CLI. Seen with 0.61.0.
+//! The adapter for Gemini CLI. Behaviour as of 0.61.0.
 //!
-//! A hook whose program is missing blocks every tool here, so the command line
-//! that is written looks for it first.
+//! A hook whose program is missing blocks every tool in Gemini CLI, so our hooks' command line looks for the
+//! program first.
 
 mod headless;
 
@@ -41,7 +41,7 @@ use crate::primer;
 use crate::reply;
 use crate::server;
 
-/// Not the ones that fire with every insertion of an answer.
+/// The events that we register hooks for, without those that fire with every piece of an answer.
 const EVENTS: &[&str] =
     &["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "Notification", "SessionEnd"];
 
@@ -52,7 +52,7 @@ const TOOLS: Tools = Tools {
     patch: &[],
 };
 
-/// It counts in milliseconds.
+/// Our hooks in Gemini's settings, which give timeouts in milliseconds.
 const ENTRIES: HookEntries = HookEntries {
     kind: "gemini",
     events: EVENTS,
@@ -67,10 +67,10 @@ const SERVER: JsonMember = JsonMember { of: "mcpServers", value: server };
 
 const SETTINGS: &str = "settings.json";
 
-/// Where it keeps its things, in a home.
+/// The name of Gemini's configuration directory, below a home.
 const OWN: &str = ".gemini";
 
-/// Says which home that is.
+/// The variable that names the home above Gemini's configuration directory.
 const HOME: &str = "GEMINI_CLI_HOME";
 
 pub struct Gemini;
@@ -85,7 +85,7 @@ impl Dialect for Gemini {
         let mut payload = Payload::parse(payload, &mut repaired)?;
         let event = match event {
             "SessionStart" => {
-                // What is said after `/clear` and `--resume` reaches nobody.
+                // An answer to the session start after `/clear` or `--resume` does not reach the model.
                 let is_heard = payload.is_fresh_start();
                 match payload.session_start(Replaces::Nobody) {
                     HookEvent::SessionStart { replaces, .. } => {
@@ -124,16 +124,16 @@ impl Dialect for Gemini {
     }
 }
 
-/// What the person wrote: our own words at the start of the session come back
-/// in front of it.
+/// Returns the prompt as the person wrote it: Gemini puts our own context from the start of the session in
+/// front of it.
 fn prompt(prompt: &str) -> String {
     const END: &str = "</hook_context>";
     let own = prompt.find(END).filter(|_| prompt.starts_with("<hook_context>"));
     own.map_or(prompt, |at| prompt[at + END.len()..].trim_start()).to_owned()
 }
 
-/// The home of a run of ours, below our own directory: one for each that it is
-/// linked to, so that what is saved there is never another's.
+/// Returns the home, below our own directory, for runs that link to `config_dir`: one for each `config_dir`,
+/// so that files saved there belong to it alone.
 fn home(dir: &Path, config_dir: &Path) -> PathBuf {
     dir.join(format!("gemini-{:016x}", text::checksum(config_dir.as_os_str().as_encoded_bytes())))
 }
@@ -216,7 +216,7 @@ impl AgentCli for Gemini {
             if hook_switch::json_at(text, &["hooksConfig", "enabled"]).is_some_and(|on| on == false) {
                 return Some("hooksConfig.enabled");
             }
-            // Hooks are switched off by their names.
+            // Single hooks are switched off by their names.
             let off = hook_switch::json_at(text, &["hooksConfig", "disabled"])?;
             off.as_array()?.iter().any(|name| name == "consort").then_some("hooksConfig.disabled")
         })
@@ -239,7 +239,7 @@ impl AgentCli for Gemini {
         })
     }
 
-    /// It reads no policies of a project.
+    /// Only for the user: Gemini reads no policies of a project.
     fn allow(&self, level: Level<'_>) -> Vec<Insertion> {
         let Level::User(dir) = level else { return Vec::new() };
         let file = dir.join("policies/consort.toml");
@@ -250,8 +250,8 @@ impl AgentCli for Gemini {
         primer(level.file("GEMINI.md", "GEMINI.md"))
     }
 
-    /// A home of ours, in which everything is its own but the settings: those of
-    /// the system, which could be given for one run, have to belong to root.
+    /// Makes a home of ours in which everything links to Gemini's own files, except the settings. System
+    /// settings could be given for one run, but have to belong to root.
     fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
         let mut settings = (once.read)(&once.config_dir.join(SETTINGS));
         if once.hooks {
@@ -261,7 +261,7 @@ impl AgentCli for Gemini {
             settings = Some(InsertionFormat::JsonMember(SERVER).connect(settings.as_deref(), once.program)?);
         }
         let mut run = RunSetup::default();
-        // A run inside such a run is at home already.
+        // A run that was started inside such a run has our home already.
         let is_at_home = once.config_dir.starts_with(once.dir);
         if is_at_home && !once.hooks && !once.mcp {
             return Ok(run);
@@ -281,7 +281,7 @@ impl AgentCli for Gemini {
         Ok(run)
     }
 
-    /// What it saves by putting a new file in the place of the old one stays there.
+    /// Gemini saves some files by replacing them, so the new files stay in our home instead of its own.
     fn saved(&self, dir: &Path, config_dir: &Path) -> Option<(PathBuf, &'static str)> {
         Some((home(dir, config_dir).join(OWN), SETTINGS))
     }

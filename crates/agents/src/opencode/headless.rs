@@ -1,6 +1,6 @@
-//! OpenCode without a terminal. Seen with 1.18.33.
+//! Builds the command line of OpenCode without a terminal, and reads its output. Behaviour as of 1.18.33.
 //!
-//! It tells its costs step by step and has no last word: the text is the last message's.
+//! OpenCode reports costs per step and marks no final text: the result is the text of the last message.
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
@@ -22,13 +22,13 @@ use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
 
-/// What we call the agent of its that only reads.
+/// The name of the OpenCode agent that we define for runs that only read.
 const READER: &str = "consort-reader";
 
 pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     let mut command = HeadlessCommand::default();
     command.argue(["run", "--format", "json"]);
-    // That it tries again it tells nowhere else.
+    // OpenCode reports retries only in its log.
     if (work.knows)("--print-logs") && (work.knows)("--log-level") {
         command.argue(["--print-logs", "--log-level", "ERROR"]);
     }
@@ -47,7 +47,7 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
             config["agent"][READER] = reader();
             command.argue(["--agent", READER]);
         }
-        // What the person denies stays denied.
+        // With `--auto`, tools that the person's settings deny stay denied.
         Safety::AutoEdit | Safety::FullAuto => command.argue(["--auto"]),
     }
     if let Some(config) = config {
@@ -71,8 +71,8 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     command
 }
 
-/// An agent that may use these tools and no others. The last rule that fits decides, and
-/// names come in the order of their letters.
+/// Defines an agent that may use these tools and no others. The last matching rule decides, and the keys are
+/// in alphabetical order.
 fn reader() -> Value {
     let env = json!({ "*": "allow", "*.env": "deny", "*.env.*": "deny", "*.env.example": "allow" });
     json!({
@@ -90,7 +90,7 @@ fn reader() -> Value {
 #[derive(Default)]
 pub(super) struct Reader {
     session: Option<String>,
-    /// The message that is being told, and its text so far.
+    /// The id of the message that is being read, and its text so far.
     message: String,
     saying: String,
     failure: Option<Failure>,
@@ -136,7 +136,7 @@ impl OutputReader for Reader {
         told
     }
 
-    /// `… level=ERROR … message="stream error" … error.error="AI_APICallError: why"`.
+    /// Reads a retry: `… level=ERROR … message="stream error" … error.error="AI_APICallError: why"`.
     fn error_line(&mut self, line: &str, _now: Timestamp) -> Vec<WorkerEvent> {
         if !line.contains("level=ERROR") || !line.contains("message=\"stream error\"") {
             return Vec::new();
@@ -156,7 +156,7 @@ impl OutputReader for Reader {
 }
 
 impl Reader {
-    /// One message may have several texts.
+    /// Adds a text to the message that is being read: one message may have several texts.
     fn say(&mut self, part: &Value) {
         let message = part["messageID"].as_str().unwrap_or_default();
         if !self.saying.is_empty() && message == self.message {
@@ -173,7 +173,7 @@ impl Reader {
     }
 }
 
-/// A tool is told when it has ended.
+/// Reads the use of a tool, which OpenCode reports only when the tool has ended.
 fn tool(part: &Value, told: &mut Vec<WorkerEvent>) {
     let (id, name, state) =
         (part["callID"].as_str().unwrap_or_default(), part["tool"].as_str(), &part["state"]);
@@ -192,7 +192,7 @@ fn usage(part: &Value) -> Usage {
         output,
         cache_read: tokens["cache"]["read"].as_u64(),
         cache_write: tokens["cache"]["write"].as_u64(),
-        // A model whose price it does not know costs nothing, as it tells it.
+        // OpenCode reports the cost 0 for a model whose price it does not know.
         cost: part["cost"].as_f64().filter(|cost| *cost > 0.0).map(Cost::from_dollars),
         turns: None,
     }

@@ -1,8 +1,8 @@
-//! The adapter for OpenCode. Seen with 1.18.33.
+//! The adapter for OpenCode. Behaviour as of 1.18.33.
 //!
-//! It has plugins instead of hooks: ours is a small file in its directory of
-//! plugins (`plugin.js`). It has no hook at the end of a turn; mail that
-//! comes then wakes the session as soon as it is idle.
+//! OpenCode has plugins instead of hooks: ours is a small file in its directory of plugins (`plugin.js`). It
+//! has no hook that keeps a session going at the end of a turn; mail that comes then wakes the session as
+//! soon as it is idle.
 
 mod headless;
 
@@ -49,7 +49,7 @@ const TOOLS: Tools = Tools {
     patch: &["apply_patch", "patch"],
 };
 
-/// Configuration for one run.
+/// The variable with OpenCode's configuration for one run.
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 
 const SERVER: JsonMember = JsonMember { of: "mcp", value: server };
@@ -185,11 +185,11 @@ impl AgentCli for OpenCode {
     }
 }
 
-/// Names the program that runs its commands, with `-c` and the command.
+/// The variable with the program that OpenCode runs commands with, as `-c` and the command.
 const SHELL: &str = "SHELL";
 
-/// A shell that runs commands behind the shield. They see the person's own in their
-/// environment.
+/// Writes a shell script that runs commands behind the shield. The commands see the person's own shell in
+/// `SHELL`.
 fn shell(once: &SingleRun<'_>) -> String {
     let theirs = (once.environment)(SHELL).filter(|shell| !shell.ends_with("/with/shell/bash"));
     let real = theirs.as_deref().filter(|shell| shell.ends_with("/bash") || shell.ends_with("/zsh"));
@@ -200,7 +200,7 @@ fn shell(once: &SingleRun<'_>) -> String {
     )
 }
 
-/// A configuration with one more plugin.
+/// Adds a plugin to a configuration, unless it has the plugin already.
 fn with_plugin(config: Option<&str>, plugin: &str) -> Result<String, SettingsError> {
     let config = config.filter(|config| !config.trim().is_empty()).unwrap_or("{}");
     let root = parse(config)?;
@@ -208,7 +208,7 @@ fn with_plugin(config: Option<&str>, plugin: &str) -> Result<String, SettingsErr
     let object = root.object_value().ok_or_else(unexpected)?;
     let unexpected = || SettingsError::unexpected("`plugin`", "an array");
     let plugins = object.array_value_or_create("plugin").ok_or_else(unexpected)?;
-    // A run inside such a run has it already.
+    // A run that was started inside such a run has the plugin already.
     let is_plugin = |one: CstNode| one.to_serde_value().is_some_and(|one| one == plugin);
     if !plugins.elements().into_iter().any(is_plugin) {
         plugins.append(CstInputValue::String(plugin.to_owned()));

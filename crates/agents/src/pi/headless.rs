@@ -1,6 +1,6 @@
-//! pi without a terminal. Seen with 0.87.1.
+//! Builds the command line of pi without a terminal, and reads its output. Behaviour as of 0.87.1.
 //!
-//! Its exit code is 0 whatever happens to the model.
+//! pi exits with 0 even if the model fails.
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
@@ -23,7 +23,7 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     command.argue(["-p", "--mode", "json"]);
     match work.safety {
         Safety::Suggest => command.argue(["--tools", "read,grep,find,ls"]),
-        // It never asks.
+        // pi never asks for permissions.
         Safety::AutoEdit | Safety::FullAuto => {}
     }
     if let Some(model) = work.model {
@@ -44,13 +44,13 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     command
 }
 
-/// Lines that come with every few letters, and tell nothing that does not come again.
+/// The beginnings of lines that come with every few letters of output, and whose content comes again later.
 const CHATTER: &[&str] = &[r#"{"type":"message_update""#, r#"{"type":"tool_execution_update""#];
 
 #[derive(Default)]
 pub(super) struct Reader {
     model: Option<String>,
-    /// How the last answer of the model failed.
+    /// The error of the model's last answer, if it failed.
     error: Option<String>,
     has_answered: bool,
 }
@@ -122,7 +122,7 @@ fn usage(usage: &Value) -> Usage {
         output: count("output"),
         cache_read: count("cacheRead"),
         cache_write: count("cacheWrite"),
-        // A model whose price it does not know costs nothing, as it tells it.
+        // pi reports the cost 0 for a model whose price it does not know.
         cost: usage["cost"]["total"].as_f64().filter(|cost| *cost > 0.0).map(Cost::from_dollars),
         turns: None,
     }

@@ -1,7 +1,7 @@
-//! The adapter for pi. Seen with 0.87.1.
+//! The adapter for pi. Behaviour as of 0.87.1.
 //!
-//! It has extensions instead of hooks, and no client for MCP servers: ours is a
-//! small file in its directory of extensions (`extension.ts`).
+//! pi has extensions instead of hooks, and no client for MCP servers: our extension is a small file in pi's
+//! directory of extensions (`extension.ts`).
 
 mod headless;
 
@@ -35,7 +35,7 @@ use crate::providers;
 
 const TOOLS: Tools = Tools { write: &["write", "edit"], read: &["read"], shell: &["bash"], patch: &[] };
 
-/// What it does instead of a session, if it is the first thing said.
+/// The subcommands of pi: as the first argument, they run instead of a session.
 const COMMANDS: &[&str] = &["install", "remove", "uninstall", "update", "list", "config", "auth"];
 
 pub struct Pi;
@@ -71,7 +71,7 @@ impl AgentCli for Pi {
         Some("PI_SESSION_ID")
     }
 
-    /// It has no permissions.
+    /// pi has no permissions, so no rule is bypassed.
     fn may_rewrite(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Reads files of batches.
+//! Reads the files with the tasks of a batch of runs.
 
 use consort_core::dispatch::Batch;
 use consort_core::dispatch::BatchTask;
@@ -16,19 +16,19 @@ use super::reader::Reader;
 
 const KEYS: &[&str] = &["task", "role", "cli", "model", "worktree", "timeout_s", "budget_usd"];
 
-/// No run takes longer.
+/// The longest timeout of a run, in seconds.
 const LONGEST_S: u64 = 7 * 86_400;
 
-/// What a file of tasks is written in.
+/// The format of a file of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchForm {
     Tables(FileForm),
-    /// A task on each line; empty lines and those that begin with `#` are none.
+    /// One task per line; empty lines and lines that begin with `#` are skipped.
     Lines,
 }
 
 impl BatchForm {
-    /// By the end of a file's name.
+    /// Chooses the format by the end of a file's name.
     pub fn of(file: &str) -> Self {
         let name = file.to_ascii_lowercase();
         match name.ends_with(".toml") || name.ends_with(".json") {
@@ -38,7 +38,7 @@ impl BatchForm {
     }
 }
 
-/// Reads a batch: lines, or `tasks`, each a text or a table with a `task`.
+/// Reads a batch: one task per line, or a list `tasks` whose elements are a text or a table with a `task`.
 pub fn read_batch(text: &str, form: BatchForm) -> Result<Batch, Vec<Problem>> {
     let mut reader = Reader::new(text);
     let tasks = match form {
@@ -62,7 +62,7 @@ fn tasks(reader: &mut Reader<'_>, root: &Node) -> Vec<BatchTask> {
     let list = |nodes: &[Node], reader: &mut Reader<'_>| -> Vec<BatchTask> {
         nodes.iter().map(|node| task(reader, node)).collect()
     };
-    // JSON may be the list itself.
+    // A JSON file may be just the list of tasks.
     if let NodeValue::List(nodes) = &root.value {
         return list(nodes, reader);
     }

@@ -1,4 +1,4 @@
-//! Reads files of chains.
+//! Reads the files with the steps of a chain of runs.
 
 use std::path::Component;
 use std::path::Path;
@@ -18,10 +18,10 @@ use super::node::Node;
 use super::node::NodeValue;
 use super::reader::Reader;
 
-/// A check takes no longer than this.
+/// The longest timeout of a contract's check, in seconds.
 const LONGEST_CHECK_S: u64 = 3_600;
 
-/// Reads a chain: `original`, and `steps` with a `task` each.
+/// Reads a chain: the text `original`, and a list `steps` with a `task` each.
 pub fn read_chain(text: &str, form: FileForm) -> Result<Chain, Vec<Problem>> {
     let root = node::parse(text, form).map_err(|problem| vec![problem])?;
     let mut reader = Reader::new(text);
@@ -77,7 +77,7 @@ fn contract(reader: &mut Reader<'_>, field: &Field) -> Contract {
     contract
 }
 
-/// Paths that lead nowhere but below where the step works.
+/// Reads a list of paths, and notes a problem if one leads out of the directory that the step works in.
 fn files(reader: &mut Reader<'_>, field: &Field) -> Vec<String> {
     let is_below = |file: &String| {
         let mut parts = Path::new(file).components();

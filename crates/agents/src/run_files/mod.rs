@@ -1,8 +1,7 @@
-//! Reads the files that say what is to be run: roles, chains and batches.
+//! Reads the files that define runs: roles, chains and batches.
 //!
-//! The text comes from people and from repositories. **Whatever is wrong with it is said
-//! with its line and column**, all of it at once; a key that nobody knows is a mistake,
-//! not something to pass over.
+//! The text comes from people and from repositories. **Every mistake is reported with its line and column**,
+//! all mistakes at once; an unknown key is a mistake and is not skipped.
 
 mod batch;
 mod chain;

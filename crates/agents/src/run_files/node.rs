@@ -1,4 +1,4 @@
-//! The content of a TOML or JSON file as a tree in which each value knows its place.
+//! Parses a TOML or JSON file into a tree in which each value has its position in the text.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::ast;
@@ -9,7 +9,7 @@ use toml_edit::TableLike;
 
 use super::Problem;
 
-/// What a file is written in.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileForm {
     Toml,
@@ -17,7 +17,7 @@ pub enum FileForm {
 }
 
 impl FileForm {
-    /// By the end of a file's name: TOML unless it says JSON.
+    /// Chooses the format by a file's name: JSON if it ends with `.json`, else TOML.
     pub fn of(file: &str) -> Self {
         if file.to_ascii_lowercase().ends_with(".json") { Self::Json } else { Self::Toml }
     }
@@ -36,18 +36,18 @@ pub(super) enum NodeValue {
     Flag(bool),
     List(Vec<Node>),
     Table(Vec<Field>),
-    /// What no file of ours has a use for: dates, `null`.
+    /// A kind of value that none of our files use: a date or `null`.
     Other,
 }
 
-/// A key with its value.
+/// A key with its value, and the byte at which the key begins.
 pub(super) struct Field {
     pub(super) key: String,
     pub(super) at: usize,
     pub(super) node: Node,
 }
 
-/// Reads a text.
+/// Parses a text.
 pub(super) fn parse(text: &str, form: FileForm) -> Result<Node, Problem> {
     match form {
         FileForm::Toml => {

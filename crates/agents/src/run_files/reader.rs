@@ -1,4 +1,4 @@
-//! Takes values out of a file's tree, and notes what is wrong with it, and where.
+//! Takes typed values out of a parsed file, and collects the mistakes in it with their positions.
 
 use consort_core::dispatch::is_argument;
 use consort_core::text;
@@ -7,12 +7,12 @@ use super::node::Field;
 use super::node::Node;
 use super::node::NodeValue;
 
-/// What is wrong with a file, and where in it.
+/// A mistake in a file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Problem {
-    /// From 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
     pub message: String,
     pub hint: Option<String>,
@@ -31,7 +31,7 @@ impl Problem {
     }
 }
 
-/// `line 3, column 1: a role has no key modle (did you mean `model`?)`.
+/// Prints `line 3, column 1: a role has no key modle (did you mean `model`?)`.
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}, column {}: {}", self.line, self.column, self.message)?;
@@ -39,7 +39,7 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// A text that is being read, and what was found to be wrong with it.
+/// A text that is being read, and the mistakes that were found in it.
 pub(super) struct Reader<'a> {
     text: &'a str,
     problems: Vec<Problem>,
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         Self { text, problems: Vec::new() }
     }
 
-    /// What was read, if nothing is wrong with it.
+    /// Returns `read`, or the mistakes if there are any.
     pub(super) fn end<T>(self, read: T) -> Result<T, Vec<Problem>> {
         if self.problems.is_empty() { Ok(read) } else { Err(self.problems) }
     }
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         self.problems.push(Problem::new(self.text, at, message.into(), hint));
     }
 
-    /// The fields of a table, each once and all of them known.
+    /// Returns the fields of a table that have known keys, each once, and notes all others as mistakes.
     pub(super) fn table<'n>(&mut self, node: &'n Node, what: &str, keys: &[&str]) -> Vec<&'n Field> {
         let NodeValue::Table(fields) = &node.value else {
             self.problem(node.at, format!("{what} is a table with the keys {}", keys.join(", ")), None);
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         known
     }
 
-    /// A text that says something.
+    /// Reads a text that is not blank.
     pub(super) fn text(&mut self, field: &Field) -> Option<String> {
         match &field.node.value {
             NodeValue::Text(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The name of a model, as it is handed to a CLI.
+    /// Reads the name of a model, as it is given to a CLI.
     pub(super) fn model(&mut self, field: &Field) -> Option<String> {
         match &field.node.value {
             NodeValue::Text(text) if is_argument(text) => Some(text.clone()),
@@ -125,14 +125,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes that there is no task where one is needed.
+    /// Notes a mistake if a required task is blank.
     pub(super) fn require_task(&mut self, node: &Node, what: &str, task: &str) {
         if task.trim().is_empty() {
             self.problem(node.at, format!("{what} needs a `task`"), None);
         }
     }
 
-    /// The name of a CLI that there is.
+    /// Reads the name of a supported CLI.
     pub(super) fn cli(&mut self, field: &Field) -> Option<String> {
         let name = self.text(field)?;
         if crate::find(&name).is_some() {
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Notes that a value is of another kind.
+    /// Notes that a value is not of the wanted kind.
     pub(super) fn not_a<T>(&mut self, field: &Field, wanted: &str) -> Option<T> {
         self.problem(field.node.at, format!("`{}` needs {wanted}", field.key), None);
         None

@@ -1,4 +1,4 @@
-//! Reads files of roles, and changes one value in one.
+//! Reads files of roles, and changes one value in such a file.
 
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::RoleEntry;
@@ -22,10 +22,10 @@ use super::node::Node;
 use super::node::NodeValue;
 use super::reader::Reader;
 
-/// The roles that come with the program, as a file like any other.
+/// The text of the role file that comes with the program.
 pub const SHIPPED_ROLES: &str = include_str!("roles.toml");
 
-/// Reads a file of roles: a table for each.
+/// Reads a file of roles: one table per role.
 pub fn read_roles(text: &str, source: RoleSource) -> Result<RoleLayer, Vec<Problem>> {
     let root = node::parse(text, FileForm::Toml).map_err(|problem| vec![problem])?;
     let mut reader = Reader::new(text);
@@ -92,8 +92,8 @@ fn value(reader: &mut Reader<'_>, field: &Field, key: &'static RoleKey) -> Optio
     }
 }
 
-/// A file of roles with one value changed and everything else as it was, to the comments.
-/// The file is sound before it and after it.
+/// Changes one value in the text of a role file, and keeps everything else, even comments. Fails if the file
+/// has mistakes before or after the change.
 pub fn with_role_value(
     text: &str,
     role: &str,
@@ -179,7 +179,7 @@ mod tests {
             });
             assert!(is_told, "docs/roles.md has no row of `{name}`");
         }
-        // What it shows can be read.
+        // The examples on the page can be read.
         let blocks: Vec<&str> =
             page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
         let [roles, chain, batch] = blocks.as_slice() else { panic!("{blocks:?}") };
@@ -245,7 +245,7 @@ made = 2026-11-17
         assert_eq!(new, format!("{added}\n[mine]\nbudget_usd = 0.5\n"));
         assert_eq!(set("", "mine", "read_only", "true").unwrap(), "[mine]\nread_only = true\n");
         assert_eq!(set("dev = { retry = 1 }\n", "dev", "retry", "2").unwrap(), "dev = { retry = 2 }\n");
-        // A file with a mistake is not touched, and neither is a mistake made.
+        // A file with a mistake is not changed, and no change may make a mistake.
         assert!(set("[dev]\nmodle = \"x\"\n", "dev", "model", "opus").is_err());
         assert!(set("dev = 3\n", "dev", "model", "opus").is_err());
         assert!(set("", "dev", "cli", "claud").is_err());
