@@ -1,53 +1,53 @@
-//! What the screen shows, as plain data: a door gathers it from the rooms.
+//! The data that the screen shows, as plain types; a door gathers it from the rooms.
 
 use consort_core::Timestamp;
 use consort_core::presence::Status;
 
-/// An agent, in one row.
+/// An agent, as a row of the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Its session: what tells it from all others.
+    /// The id of the agent's session, which is unique.
     pub key: String,
     pub name: String,
     pub cli: String,
     pub project: String,
-    /// Without one it is listed last.
+    /// The spec that the agent works from; agents without a spec are listed last.
     pub spec: Option<String>,
     pub status: Status,
-    /// The tool in use, or what it waits for.
+    /// The tool in use, or the thing that the agent waits for.
     pub doing: String,
     pub task: Option<String>,
-    /// Why it has that task.
+    /// The reason why the agent has that task.
     pub task_why: Option<String>,
-    /// Lines that it has added and removed since its last commit, where that is known.
+    /// The lines added and removed since the agent's last commit, if known.
     pub lines: Option<(u32, u32)>,
     pub unread: usize,
-    /// In millionths of a dollar, where that is known.
+    /// The cost in millionths of a dollar, if known.
     pub cost: Option<u64>,
     pub last_active: Timestamp,
     pub branch: Option<String>,
     pub model: Option<String>,
     pub worktree: String,
-    /// Where its screen is: `%3 top-left`.
+    /// The place of the agent's terminal: `%3 top-left`.
     pub place: String,
     pub has_pane: bool,
-    /// The machine, where it is another one.
+    /// The machine, if it is not this one.
     pub machine: Option<String>,
     pub subagents: Vec<String>,
     pub is_you: bool,
 }
 
-/// How long an agent may work without a tool before that is marked.
+/// The time for which an agent may work without a tool before its row is marked.
 const QUIET: i64 = 10 * Timestamp::MINUTE;
 
 impl Agent {
-    /// Whether it seems to work, and has used no tool for long.
+    /// Tells whether the agent seems to work, but has used no tool for 10 minutes.
     pub fn is_quiet(&self, now: Timestamp) -> bool {
         self.status == Status::Working && now.since(self.last_active) >= QUIET
     }
 }
 
-/// Why something needs the person. The order is the order of the queue.
+/// The reason why an item needs the person. The order of the variants is the order of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemKind {
     Permission,
@@ -80,7 +80,7 @@ impl ItemKind {
         Self::Review,
     ];
 
-    /// In words.
+    /// Returns the kind in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Permission => "permission",
@@ -98,7 +98,7 @@ impl ItemKind {
         }
     }
 
-    /// The one of this name, as `consort waiting` calls it.
+    /// Finds the kind with this name, as `consort waiting` writes it.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "unconfirmed" => Some(Self::Unconfirmed),
@@ -106,46 +106,46 @@ impl ItemKind {
         }
     }
 
-    /// Whether an agent stands still until it is answered.
+    /// Tells whether the agent is blocked until the person answers.
     pub fn is_asking(self) -> bool {
         matches!(self, Self::Permission | Self::Question | Self::Plan | Self::Dialog)
     }
 
-    /// Whether something went wrong.
+    /// Tells whether the item is about a failure.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Error | Self::Stalled | Self::Unconfirmed)
     }
 }
 
-/// Something that needs the person.
+/// An item of the queue: something that needs the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What tells it from all others.
+    /// The item's unique key.
     pub key: String,
-    /// By which it is answered; 0 where it is not answered but dealt with.
+    /// The number by which the item is answered; 0 if it cannot be answered, only dealt with.
     pub number: i64,
     pub kind: ItemKind,
     pub agent: String,
     pub cli: Option<String>,
-    /// `Bash`, where a tool is asked about.
+    /// The tool that the agent asks about, such as `Bash`.
     pub tool: Option<String>,
-    /// The very question, the error, the text of a message.
+    /// The full text of the question, the error or the message.
     pub text: String,
-    /// Several questions that are put at once, each with its options.
+    /// Questions that are asked together, each with its options.
     pub questions: Vec<(String, Vec<String>)>,
     pub options: Vec<String>,
     pub since: Option<Timestamp>,
-    /// When a limit ends or a contest runs out.
+    /// The time at which a limit ends or a contest runs out.
     pub until: Option<Timestamp>,
     pub about: About,
 }
 
-/// What an item is about besides its agent.
+/// The subject of an item, besides its agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum About {
     #[default]
     Nothing,
-    /// A message, as replies name it: `41`, `web#41`.
+    /// A message, by its number in replies: `41`, `web#41`.
     Message(String),
     Reservation {
         path: String,
@@ -163,61 +163,61 @@ pub enum About {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     pub id: String,
-    /// As replies name it: `41`.
+    /// The number of the message in replies: `41`, or `web#41` for another project's.
     pub called: String,
     pub at: Timestamp,
     pub from: String,
     pub to: Vec<String>,
     pub text: String,
-    /// `question`, `handoff`; nothing for what is only said.
+    /// The kind, such as `question` or `handoff`; `None` for plain information.
     pub kind: Option<String>,
     /// Whether the person wrote it.
     pub is_mine: bool,
     /// Whether the person has not read it yet.
     pub is_unread: bool,
-    /// How far it has come, of one's own: `read`, `delivered`, `waiting`.
+    /// The progress of a message from the person: `read`, `delivered`, `waiting`.
     pub receipt: Option<String>,
 }
 
 impl Message {
-    /// What it is called in a text: `#41`, or `web#41` if it is another project's.
+    /// Returns the message's number as it is shown: `#41`, or `web#41` if it is another project's.
     pub fn shown(&self) -> String {
         shown_number(&self.called)
     }
 
-    /// Whether it went to several.
+    /// Tells whether the message has several recipients.
     pub fn is_broadcast(&self) -> bool {
         self.to.len() > 1
     }
 }
 
-/// A message by what replies call it.
+/// Returns a message's number as it is shown, from its number in replies.
 pub fn shown_number(called: &str) -> String {
     if called.contains('#') { called.to_owned() } else { format!("#{called}") }
 }
 
-/// Something that is reserved.
+/// A reservation of a path or a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     pub path: String,
     pub project: Option<String>,
     pub holder: String,
-    /// Others are refused to write it.
+    /// Whether others' writes are refused.
     pub is_enforced: bool,
-    /// The person lets everyone write it.
+    /// Whether this is an override, by which the person lets everyone write the path.
     pub is_overridden: bool,
     pub is_shared: bool,
     pub reason: Option<String>,
     pub since: Timestamp,
     pub until: Option<Timestamp>,
-    /// Who wants it, until when that is decided, and why.
+    /// The agent that contests the hold, the deadline, and the reason.
     pub contest: Option<(String, Timestamp, Option<String>)>,
-    /// Where commands about it are run.
+    /// The directory that commands about this reservation run in.
     pub worktree: String,
     pub is_yours: bool,
 }
 
-/// How a task stands.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TaskState {
     Ready,
@@ -229,7 +229,7 @@ pub enum TaskState {
 impl TaskState {
     pub const ALL: [Self; 4] = [Self::Ready, Self::Claimed, Self::Blocked, Self::Done];
 
-    /// In words.
+    /// Returns the state in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Ready => "Ready",
@@ -244,36 +244,36 @@ impl TaskState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     pub spec: String,
-    /// Where that is.
+    /// The path of the spec.
     pub file: String,
     pub id: String,
     pub title: String,
     pub state: TaskState,
-    /// Who has it, or has done it, and when.
+    /// The agent that has the task or has done it; `at` is the time of that.
     pub who: Option<String>,
     pub at: Option<Timestamp>,
-    /// Why it was taken, or what came of it.
+    /// The reason why the task was taken, or its result.
     pub words: Option<String>,
     pub waits_for: Vec<String>,
 }
 
-/// Two agents and how near they are to each other.
+/// Two agents that may collide.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     pub one: String,
     pub other: String,
-    /// From 0 to 1.
+    /// The confidence that the agents will collide, from 0 to 1.
     pub confidence: f64,
-    /// `approaching`.
+    /// The kind of the collision, such as `approaching`.
     pub kind: String,
-    /// `rising`.
+    /// The trend of the confidence, such as `rising`.
     pub trend: String,
     pub about: Vec<String>,
-    /// Of the prediction, if there is one.
+    /// The number of the prediction, if there is one.
     pub number: Option<i64>,
 }
 
-/// Where an agent heads.
+/// The topics that an agent heads for, by their trend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     pub name: String,
@@ -283,11 +283,11 @@ pub struct Heading {
     pub fading: Vec<String>,
 }
 
-/// A run, in one card.
+/// A run, as its card shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     pub number: i64,
-    /// `●`, and `running` in words.
+    /// The mark of the state, such as `●`; `state` is the word, such as `running`.
     pub mark: String,
     pub state: String,
     pub has_ended: bool,
@@ -301,15 +301,15 @@ pub struct Run {
     pub ended_at: Option<Timestamp>,
     pub turns: Option<u32>,
     pub tokens: Option<u64>,
-    /// In millionths of a dollar.
+    /// The cost in millionths of a dollar.
     pub cost: Option<u64>,
-    /// The tool in use; what went wrong.
+    /// The tool in use, or the error.
     pub doing: String,
-    /// When anything was last heard of it.
+    /// The time of the last output of the run.
     pub heard_at: Option<Timestamp>,
 }
 
-/// An entry of the journal, in words.
+/// An entry of the journal, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedLine {
     pub seq: i64,
@@ -317,27 +317,27 @@ pub struct FeedLine {
     pub text: String,
 }
 
-/// A setting, its value, and where that is from.
+/// A setting with its value and the source of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     pub key: String,
     pub value: String,
-    /// `user`, `project`, `default`, `environment`, `command line`.
+    /// The tier of the value: `user`, `project`, `default`, `environment` or `command line`.
     pub tier: String,
     pub source: String,
     pub about: String,
 }
 
-/// What a tab about an agent shows.
+/// The text of a tab about an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DetailText {
-    /// Of which agent, by its key, and in which tab.
+    /// The key of the agent; `tab` is the index of the tab.
     pub agent: String,
     pub tab: usize,
     pub lines: Vec<String>,
 }
 
-/// All of it.
+/// All data that the screen shows.
 #[derive(Clone, Debug, Default)]
 pub struct Data {
     pub agents: Vec<Agent>,
@@ -351,6 +351,6 @@ pub struct Data {
     pub feed: std::collections::VecDeque<FeedLine>,
     pub settings: Vec<Setting>,
     pub detail: DetailText,
-    /// What was found of what was asked, and what was asked.
+    /// The last question to the knowledge, and the lines that were found.
     pub found: (String, Vec<String>),
 }

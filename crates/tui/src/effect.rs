@@ -1,4 +1,4 @@
-//! What the screen wants done, and the door that does it.
+//! The effects that the screen asks for, and the door that carries them out.
 
 use consort_core::Timestamp;
 
@@ -6,16 +6,16 @@ use crate::DetailTab;
 use crate::Input;
 use crate::Panel;
 
-/// Something to be done outside of the model.
+/// An action outside of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Runs `consort` with these words, as the person would type them.
     Run(Errand),
-    /// The same, with the terminal: it asks, or shows something of its own.
+    /// Runs `consort` with the terminal, for a command that asks or has a screen of its own.
     InTerminal(Errand),
-    /// Does what takes a word that was shown and typed back.
+    /// Carries out a change that the person has confirmed by typing the word that was shown.
     Confirmed(Confirmed),
-    /// Takes back that everyone may write a path.
+    /// Ends an override, by which everyone may write a path.
     EndOverride {
         path: String,
         worktree: String,
@@ -24,106 +24,106 @@ pub enum Effect {
     Focus {
         agent: String,
     },
-    /// Stops what an agent does, as Esc does in its own terminal.
+    /// Interrupts an agent, as Esc does in its own terminal.
     Interrupt {
         agent: String,
     },
-    /// Changes a setting of the person's; without a value, it is nobody's own any more.
+    /// Changes a setting in the person's file; without a value, removes it from that file.
     Set {
         key: String,
         value: Option<String>,
-        /// The line that it came from.
+        /// The input line that the value was typed in.
         typed: Option<Box<Input>>,
     },
     /// Marks the messages of an agent as read.
     MarkRead {
         from: String,
     },
-    /// Asks the knowledge of this project: words, or an expression.
+    /// Searches the knowledge of this project for words, or evaluates an expression.
     Ask(String),
-    /// What is looked at from now on: only that is gathered.
+    /// Says which part of the screen the person looks at: the door gathers only its data.
     Look(Interest),
-    /// Draws everything again: something else has written to the terminal.
+    /// Draws everything again, because something else has written to the terminal.
     Redraw,
     /// Puts a text into the clipboard of the terminal.
     Copy(String),
     Quit,
 }
 
-/// A command with its input, and how its outcome is shown.
+/// A `consort` command with its input and the form in which its outcome is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Errand {
     pub words: Vec<String>,
     pub input: Option<String>,
-    /// Where it is run, if not where the screen is.
+    /// The directory that the command runs in, if not the screen's.
     pub cwd: Option<String>,
     pub shown: Shown,
-    /// The line that it came from: given back if it comes to nothing.
+    /// The input line that the command came from, given back if the command fails.
     pub typed: Option<Box<Input>>,
 }
 
 impl Errand {
-    /// A command of these words.
+    /// Makes a command of these words.
     pub fn new<const N: usize>(words: [&str; N]) -> Self {
         Self { words: words.map(str::to_owned).to_vec(), ..Self::default() }
     }
 
-    /// With this on its standard input.
+    /// Sets the command's standard input.
     pub fn with_input(self, input: &str) -> Self {
         Self { input: Some(input.to_owned()), ..self }
     }
 
-    /// In that directory.
+    /// Sets the directory that the command runs in; an empty one stands for the screen's.
     pub fn in_dir(self, dir: &str) -> Self {
         Self { cwd: Some(dir.to_owned()).filter(|dir| !dir.is_empty()), ..self }
     }
 
-    /// With all that it prints shown.
+    /// Makes the screen show everything that the command prints.
     pub fn as_page(self) -> Self {
         Self { shown: Shown::Page, ..self }
     }
 }
 
-/// How the outcome of a command is shown.
+/// The form in which the outcome of a command is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
     /// A line at the bottom.
     #[default]
     Line,
-    /// All that it printed, over the screen.
+    /// Everything that the command printed, on a page over the screen.
     Page,
 }
 
-/// What weakens protection.
+/// A change that weakens protection, and so has to be confirmed by a typed word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirmed {
-    /// Everyone may write a path for ten minutes.
+    /// Lets everyone write a path for ten minutes.
     Override { path: String, worktree: String },
     /// Takes a reservation from its holder.
     Release { path: String, worktree: String },
-    /// Changes a setting to what protects less.
+    /// Changes a setting to a value that protects less.
     Set { key: String, value: Option<String> },
 }
 
-/// What is looked at.
+/// The part of the screen that the person looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interest {
     pub panel: Panel,
     /// The agent whose tab is open, by its key.
     pub agent: Option<String>,
     pub tab: DetailTab,
-    /// How many lines of it are wanted.
+    /// The number of lines of the tab that are wanted.
     pub lines: usize,
 }
 
-/// Carries effects out. What comes of them arrives as [`crate::Event`]s, later.
+/// Carries effects out. Their outcomes arrive later, as [`crate::Event`]s.
 pub trait Door {
-    /// The person has pressed a key: now.
+    /// Notes that the person has just pressed a key, and returns the time.
     fn touched(&mut self) -> Timestamp;
 
-    /// Begins to carry it out, and does not wait.
+    /// Begins to carry an effect out, without waiting for it.
     fn carry_out(&mut self, effect: Effect);
 
-    /// Runs `consort` with these words in the terminal, which is the command's until it ends.
+    /// Runs `consort` in the terminal, which belongs to the command until it ends.
     fn in_terminal(&mut self, errand: &Errand);
 }

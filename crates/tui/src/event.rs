@@ -1,4 +1,4 @@
-//! What can happen to the screen.
+//! The events that the screen reacts to.
 
 use consort_core::Timestamp;
 use crossterm::event::KeyEvent;
@@ -18,7 +18,7 @@ use crate::Run;
 use crate::Setting;
 use crate::Task;
 
-/// Something that has happened.
+/// An event from the terminal or from the door.
 #[derive(Clone, Debug)]
 pub enum Event {
     Key(KeyEvent),
@@ -27,18 +27,18 @@ pub enum Event {
     Paste(String),
     Resize(u16, u16),
     News(Vec<News>),
-    /// What was asked for takes the terminal: `consort` with these words.
+    /// An effect needs the terminal, to run `consort` with these words.
     Terminal(Vec<String>),
-    /// What was asked for is to be confirmed by a word.
+    /// A change has to be confirmed by a typed word.
     Ask(Confirmed),
     /// A command has ended.
     Done(Outcome),
 }
 
-/// What is new of what is shown. Only what has changed is sent.
+/// New data for the screen. Only data that has changed is sent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum News {
-    /// Time has passed.
+    /// The present time.
     Now(Timestamp),
     Agents(Vec<Agent>),
     Queue(Vec<Item>),
@@ -49,23 +49,23 @@ pub enum News {
     Runs(Vec<Run>),
     /// Entries that were added to the journal.
     Feed(Vec<FeedLine>),
-    /// Another store is there: what was read of the last one is gone.
+    /// The feed starts again with no entries, because another store has replaced the last one.
     FeedBegins,
     Settings(Vec<Setting>),
     Detail(DetailText),
-    /// What was found of what was asked.
+    /// A question to the knowledge, and the lines that were found.
     Found(String, Vec<String>),
-    /// What keeps the screen from being up to date; or nothing any more.
+    /// The reason why the screen is not up to date; `None` once it is again.
     Trouble(Option<String>),
     /// A line to be shown once.
     Notice(String),
 }
 
-/// How a command has ended.
+/// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub errand: Errand,
     pub is_well: bool,
-    /// What it printed, on either stream.
+    /// The output of the command, on either stream.
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! A line that is typed: its text and its cursor.
+//! A text that is being typed, with its cursor and the ways to edit it.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineEdit {
     text: String,
-    /// In bytes, always between two characters as people see them.
+    /// The cursor's byte in the text, always between two graphemes.
     cursor: usize,
 }
 
@@ -20,18 +20,18 @@ impl LineEdit {
         self.text.is_empty()
     }
 
-    /// The cells before the cursor.
+    /// Returns the number of terminal cells before the cursor.
     pub fn cursor_column(&self) -> usize {
         self.text[..self.cursor].width()
     }
 
-    /// Replaces all of it, with the cursor at its end.
+    /// Replaces the text, and puts the cursor at its end.
     pub fn set(&mut self, text: &str) {
         self.text = text.to_owned();
         self.cursor = text.len();
     }
 
-    /// Adds what was typed or pasted. Line breaks stay: a message may have several lines.
+    /// Inserts typed or pasted text at the cursor. Line breaks are kept: a message may have several lines.
     pub fn insert(&mut self, text: &str) {
         let kept: String = text.chars().filter(|c| !c.is_control() || *c == '\n').collect();
         self.text.insert_str(self.cursor, &kept);
@@ -75,7 +75,7 @@ impl LineEdit {
         self.cursor = start;
     }
 
-    /// Removes all before the cursor.
+    /// Removes everything before the cursor.
     pub fn clear_before(&mut self) {
         self.text.drain(..self.cursor);
         self.cursor = 0;

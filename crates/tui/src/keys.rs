@@ -1,10 +1,10 @@
-//! The keys: one table, from which events are read and the help is made.
+//! The table of all keys: key events are looked up in it, and the help is made from it.
 
 use crossterm::event::KeyCode;
 use crossterm::event::KeyEvent;
 use crossterm::event::KeyModifiers;
 
-/// What a key does while no input line has the focus.
+/// An action of a key while no input line has the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     NextPanel,
@@ -44,7 +44,7 @@ pub enum Action {
     Redraw,
 }
 
-/// Keys that do the same, how they are written, and what they do in words.
+/// Keys with the same action, their spelling and the action in words.
 pub struct KeyRow {
     pub keys: &'static [KeyCode],
     pub is_control: bool,
@@ -69,7 +69,7 @@ const DIGITS: &[KeyCode] = &[
     KeyCode::Char('9'),
 ];
 
-/// Every key.
+/// The table of all keys.
 pub const KEYS: &[KeyRow] = &[
     row(&[KeyCode::Char('.')], ".", Action::NextItem, "go to the next thing that needs you"),
     row(&[KeyCode::Char('a')], "a", Action::Answer, "answer it: a number chooses, or type a text"),
@@ -121,7 +121,7 @@ pub const KEYS: &[KeyRow] = &[
     },
 ];
 
-/// What a key does.
+/// Returns the action of a key.
 pub fn action(key: &KeyEvent) -> Option<Action> {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     if key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SUPER) {
@@ -131,7 +131,7 @@ pub fn action(key: &KeyEvent) -> Option<Action> {
     row.map(|row| row.action)
 }
 
-/// How the key of an action is written.
+/// Returns the spelling of the key of an action.
 pub fn shown(action: Action) -> &'static str {
     KEYS.iter().find(|row| row.action == action).map_or("", |row| row.shown)
 }
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// The table of the surface, key by key.
+    /// Checks the keys that are promised to users, one by one.
     #[test]
     fn the_keys_are_those_that_were_promised() {
         let promised = [

@@ -1,10 +1,9 @@
-//! The screen: one look over all agents, and every answer a key away.
+//! The screen of `consort up`: shows all agents at a glance, and lets the person answer each with a key.
 //!
-//! [`Model`] is plain data. [`update`] is a pure function from a model and an event to effects;
-//! a [`Door`] carries those out, and what comes of them arrives as events. [`view::draw`] is a
-//! pure function from a model to cells. So all of it is tested without a terminal, and
-//! **nothing here reads the store, starts a process or asks for the time**; only [`terminal`]
-//! touches a terminal.
+//! [`Model`] is plain data. [`update`] is a pure function from a model and an event to effects; a [`Door`]
+//! carries those out, and their outcomes arrive as events. [`view::draw`] is a pure function from a model to
+//! cells. So the screen is tested without a terminal, and **nothing in this crate reads the store, starts a
+//! process or asks for the time**; only [`terminal`] touches a terminal.
 
 mod data;
 mod effect;

@@ -1,4 +1,4 @@
-//! The rows of each panel, as they are shown and selected: grouped, filtered and sorted.
+//! Makes the rows of each panel from the model's data: groups, filters and sorts them.
 
 use consort_core::presence::Status;
 
@@ -16,7 +16,7 @@ use crate::Sort;
 use crate::Task;
 use crate::TaskState;
 
-/// How long a finished run keeps its card.
+/// The time for which a finished run keeps its card, in milliseconds.
 const LINGERS: i64 = 5_000;
 
 /// A row of the list of agents.
@@ -43,7 +43,7 @@ impl Model {
         self.scope.as_deref().is_none_or(|scope| scope == project)
     }
 
-    /// What needs the person, the most urgent first; what a muted agent wants is last.
+    /// Returns the items that need the person, the most urgent first and those of muted agents last.
     pub(crate) fn queue(&self) -> Vec<&Item> {
         let mut queue: Vec<&Item> = self.data.queue.iter().filter(|item| !self.is_dealt_with(item)).collect();
         queue.sort_by_cached_key(|item| {
@@ -57,7 +57,7 @@ impl Model {
         self.answered.contains_key(&item.key) || self.dismissed.contains(&item.key)
     }
 
-    /// The selected item, or the first.
+    /// Returns the selected item of the queue, or the first.
     pub(crate) fn selected_item(&self) -> Option<&Item> {
         let queue = self.queue();
         let selected = self.item.as_ref().and_then(|key| queue.iter().find(|item| item.key == *key));
@@ -74,7 +74,7 @@ impl Model {
         self.data.agents.iter().find(|agent| agent.name == name)
     }
 
-    /// The agents that are shown, in order, without headings.
+    /// Returns the agents of the list in order, without headings.
     pub(crate) fn agents(&self) -> Vec<&Agent> {
         self.agent_rows()
             .into_iter()
@@ -85,10 +85,10 @@ impl Model {
             .collect()
     }
 
-    /// The agents by project and spec, with a heading for each.
+    /// Returns the rows of the list: the agents by project and spec, with a heading for each.
     pub(crate) fn agent_rows(&self) -> Vec<AgentRow<'_>> {
         let wanted = |agent: &&Agent| {
-            // Those who have left are listed with all projects, as `who --all` does.
+            // Agents that are gone are listed only with all projects, as in `who --all`.
             let is_listed = agent.status != Status::Gone || self.scope.is_none();
             is_listed
                 && self.is_in_scope(&agent.project)
@@ -115,7 +115,8 @@ impl Model {
         rows
     }
 
-    /// By project (this one first), spec (none last), pin, and what is sorted by.
+    /// Compares two agents by project (this one first), spec (none last), gone, muted and pinned, then the
+    /// chosen order.
     fn compare(&self, one: &Agent, other: &Agent) -> std::cmp::Ordering {
         let mark = |agent: &Agent| {
             let is_gone = agent.status == Status::Gone;
@@ -139,14 +140,14 @@ impl Model {
         (agent.project != self.project, &agent.project, spec.is_none(), spec)
     }
 
-    /// The selected agent, or the first.
+    /// Returns the selected agent, or the first.
     pub(crate) fn selected_agent(&self) -> Option<&Agent> {
         let agents = self.agents();
         let selected = self.agent.as_ref().and_then(|key| agents.iter().find(|agent| agent.key == *key));
         selected.or(agents.first()).copied()
     }
 
-    /// All tabs of the messages.
+    /// Returns all tabs of the messages.
     pub(crate) fn chat_tabs(&self) -> Vec<ChatTab> {
         let mut names: Vec<&str> = self
             .data
@@ -169,7 +170,7 @@ impl Model {
         std::iter::once(ChatTab::Agents).chain(with).chain([ChatTab::All]).collect()
     }
 
-    /// The messages of a tab, oldest first.
+    /// Returns the messages of a tab, oldest first.
     pub(crate) fn chat(&self, tab: &ChatTab) -> Vec<&Message> {
         let is_of = |message: &&Message| match tab {
             ChatTab::Agents => false,
@@ -186,7 +187,7 @@ impl Model {
         self.data.messages.iter().filter(|message| message.is_unread && message.from == name).count()
     }
 
-    /// The tasks by state, in the order in which they are selected.
+    /// Returns the tasks by state, in the order in which they are selected.
     pub(crate) fn tasks(&self) -> Vec<&Task> {
         let mut tasks: Vec<&Task> = self
             .data
@@ -205,7 +206,7 @@ impl Model {
         self.tasks().into_iter().enumerate().filter(|(_, task)| task.state == state).collect()
     }
 
-    /// The reservations as a tree of paths.
+    /// Returns the rows of the reservations as a tree of paths.
     pub(crate) fn path_rows(&self) -> Vec<PathRow<'_>> {
         let mut held: Vec<&Reservation> = self
             .data
@@ -237,14 +238,14 @@ impl Model {
             }
             rows.push(PathRow::Held { name, depth: open.len(), reservation });
             if is_directory {
-                // What is reserved below it stands below it.
+                // Reservations inside this directory are shown below its row.
                 open.push(last.to_owned());
             }
         }
         rows
     }
 
-    /// The reservations in the order of the tree.
+    /// Returns the reservations in the order of the tree.
     pub(crate) fn reservations(&self) -> Vec<&Reservation> {
         self.path_rows()
             .into_iter()
@@ -255,7 +256,7 @@ impl Model {
             .collect()
     }
 
-    /// The runs, those with a card first.
+    /// Returns the runs, those with a card first.
     pub(crate) fn runs(&self) -> Vec<&Run> {
         let mut runs: Vec<&Run> = self
             .data
@@ -267,7 +268,7 @@ impl Model {
         runs
     }
 
-    /// Whether a run is shown as a card: it runs, or has ended just now.
+    /// Tells whether a run is shown as a card: it runs, or has ended just now.
     pub(crate) fn has_card(&self, run: &Run) -> bool {
         !run.has_ended || run.ended_at.is_some_and(|at| self.now.since(at) < LINGERS)
     }
@@ -277,13 +278,14 @@ impl Model {
         settings.filter(|one| self.passes(&format!("{} {} {}", one.key, one.value, one.source))).collect()
     }
 
-    /// The feed, newest first; without a word to look for, all of it.
+    /// Returns the entries of the feed that name the chosen agent, if there is one, and pass the filter,
+    /// newest first.
     pub(crate) fn feed(&self) -> impl Iterator<Item = &FeedLine> {
         let names = |line: &&FeedLine| self.feed_of.as_ref().is_none_or(|name| line.text.contains(name));
         self.data.feed.iter().rev().filter(names).filter(|line| self.passes(&line.text))
     }
 
-    /// Whose entries the feed can show: everyone's, or those that name one agent.
+    /// Returns the tabs of the feed: `None` for all entries, or an agent whose entries are shown.
     pub(crate) fn feed_tabs(&self) -> Vec<Option<String>> {
         let agents = self.agents().into_iter().map(|agent| agent.name.clone());
         let mut names: Vec<String> = agents.chain(self.feed_of.clone()).collect();
@@ -292,7 +294,7 @@ impl Model {
         std::iter::once(None).chain(names.into_iter().map(Some)).collect()
     }
 
-    /// What tells each row of the panel from the others, where rows come and go.
+    /// Returns a unique key for each row of the panel, for panels in which rows come and go.
     pub(crate) fn row_keys(&self) -> Vec<String> {
         match self.panel {
             Panel::Tasks => self.tasks().iter().map(|task| format!("{} {}", task.file, task.id)).collect(),
@@ -309,7 +311,8 @@ impl Model {
         }
     }
 
-    /// Whether it lets everyone write what somebody has reserved: that is said there.
+    /// Tells whether an override needs no row of its own, because the row of a reservation of the same path
+    /// shows it.
     fn is_told_by_another(&self, one: &Reservation) -> bool {
         let is_it = |other: &Reservation| {
             !other.is_overridden && (&other.project, &other.path) == (&one.project, &one.path)
@@ -317,7 +320,7 @@ impl Model {
         one.is_overridden && self.data.reservations.iter().any(is_it)
     }
 
-    /// By what the person lets everyone write what is reserved, if they do.
+    /// Finds the override by which the person lets everyone write a reserved path.
     pub(crate) fn opened_by(&self, one: &Reservation) -> Option<&Reservation> {
         let covers = |open: &&Reservation| {
             let is_below = open.path.ends_with('/') && one.path.starts_with(&open.path);
@@ -326,7 +329,7 @@ impl Model {
         self.data.reservations.iter().find(covers)
     }
 
-    /// The panels in which something passes the filter, and how much.
+    /// Returns the panels in which rows pass the filter, each with the number of those rows.
     pub(crate) fn matching_panels(&self) -> Vec<(Panel, usize)> {
         let counts = [
             (Panel::Agents, self.agents().len()),
@@ -339,7 +342,7 @@ impl Model {
         counts.into_iter().filter(|(_, count)| *count > 0).collect()
     }
 
-    /// How many rows the panel has.
+    /// Returns the number of rows of the panel.
     pub(crate) fn row_count(&self) -> usize {
         match self.panel {
             Panel::Agents => self.agents().len(),
@@ -355,15 +358,15 @@ impl Model {
     }
 }
 
-/// All that a filter looks for in an agent.
+/// Returns the text of an agent that a filter searches.
 fn words(agent: &Agent) -> String {
     let Agent { name, cli, project, doing, task, branch, .. } = agent;
     let (task, branch) = (task.as_deref().unwrap_or_default(), branch.as_deref().unwrap_or_default());
     format!("{name} {cli} {project} {doing} {task} {branch}")
 }
 
-/// Whether a text contains a word, in any case. Nothing is copied where the word is ASCII: ten
-/// thousand lines are looked at with every key.
+/// Tells whether a text contains a word, in any case. Nothing is copied if the word is ASCII, because ten
+/// thousand lines are searched at every key.
 fn contains(text: &str, word: &str) -> bool {
     match word.is_ascii() {
         true => text.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes())),

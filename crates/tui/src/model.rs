@@ -1,4 +1,4 @@
-//! The state of the screen.
+//! The model: the whole state of the screen, with its panels, tabs, selection and input.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use crate::Effect;
 use crate::Interest;
 use crate::LineEdit;
 
-/// A part of the screen, by the digit that opens it.
+/// A panel of the screen, in the order of the digits that open them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Panel {
     #[default]
@@ -54,7 +54,7 @@ impl Panel {
         }
     }
 
-    /// Where there is little room.
+    /// Returns the title for narrow terminals.
     pub(crate) fn short_title(self) -> &'static str {
         match self {
             Self::Messages => "Msgs",
@@ -65,7 +65,7 @@ impl Panel {
         }
     }
 
-    /// Its place, from 0.
+    /// Returns the panel's index, from 0.
     pub fn index(self) -> usize {
         Self::ALL.iter().position(|panel| *panel == self).unwrap_or(0)
     }
@@ -76,7 +76,7 @@ impl Panel {
     }
 }
 
-/// A tab about one agent.
+/// A tab of the detail about one agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DetailTab {
     #[default]
@@ -119,16 +119,16 @@ pub enum ChatTab {
     All,
 }
 
-/// Where keys go that are not typed.
+/// The part of the screen that keys act on while nothing is typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Focus {
-    /// What needs the person.
+    /// The queue of items that need the person.
     Queue,
     #[default]
     Main,
 }
 
-/// By what agents are sorted within their group.
+/// The order of agents within their group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
     #[default]
@@ -151,10 +151,10 @@ impl Sort {
     }
 }
 
-/// What an input line is for.
+/// The purpose of an input line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// An answer to an item of the queue, by its key; and what was given to the first of several
+    /// An answer to an item of the queue, by its key; `given` has the answers to the earlier ones of several
     /// questions.
     Answer {
         item: String,
@@ -174,38 +174,38 @@ pub enum Purpose {
     Open(String),
     /// A question to the knowledge.
     Ask,
-    /// A new value for a setting, and what it is now.
+    /// A new value for a setting; `now` is its present value.
     Set {
         key: String,
         now: String,
     },
-    /// The word that confirms something.
+    /// The word that confirms a change.
     Word {
         word: String,
         confirmed: Confirmed,
     },
 }
 
-/// A line that is typed, and what for.
+/// An input line with its purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     pub purpose: Purpose,
     pub line: LineEdit,
 }
 
-/// What lies over the panels.
+/// A window over the panels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Overlay {
     Help {
         scroll: usize,
     },
-    /// What a command has printed.
+    /// The output of a command.
     Page {
         title: String,
         lines: Vec<String>,
         scroll: usize,
     },
-    /// Whether it is meant: `y` or not.
+    /// A question whether to carry an effect out, which `y` confirms.
     Confirm {
         what: String,
         effect: Effect,
@@ -217,12 +217,12 @@ pub enum Overlay {
     },
 }
 
-/// What is chosen from a list.
+/// An action that can be chosen from a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     NewRun,
     OpenPane(String),
-    /// Hands the work of the first over to the second.
+    /// Hands the work of `from` over to `to`.
     HandOver {
         from: String,
         to: String,
@@ -234,7 +234,7 @@ pub enum Choice {
     },
     /// Writes to an agent.
     Write(String),
-    /// Writes to two.
+    /// Writes to two agents.
     WriteBoth(String, String),
     Override {
         path: String,
@@ -245,31 +245,31 @@ pub enum Choice {
         worktree: String,
     },
     Show(Vec<String>),
-    /// Takes an item from the queue.
+    /// Hides an item of the queue.
     Hide(String),
     Nothing,
 }
 
-/// What `u` takes back.
+/// A change that `u` takes back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undo {
     pub what: String,
     pub how: TakeBack,
 }
 
-/// How it is taken back.
+/// The way to take a change back; most variants hold the earlier value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TakeBack {
     Pinned(BTreeSet<String>),
     Muted(BTreeSet<String>),
     Sort(Sort),
     Scope(Option<String>),
-    /// What was typed and came to nothing.
+    /// A typed text that was not sent or whose command failed.
     Typed(Box<Input>),
     Effect(Effect),
 }
 
-/// A line that is shown for a while.
+/// A notice that is shown for a while at the bottom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toast {
     pub text: String,
@@ -277,7 +277,7 @@ pub struct Toast {
     pub at: Timestamp,
 }
 
-/// What a click means.
+/// The thing that a click is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Panel(Panel),
@@ -293,27 +293,27 @@ pub enum Target {
     Choice(usize),
 }
 
-/// How the screen looks.
+/// The colours that the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Senses {
     pub has_colour: bool,
     pub is_light: bool,
 }
 
-/// All that the screen knows.
+/// The whole state of the screen.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub data: Data,
     pub now: Timestamp,
     pub size: (u16, u16),
     pub senses: Senses,
-    /// The project it was started in.
+    /// The project that the screen was started in.
     pub project: String,
-    /// The project whose agents are shown; all without one.
+    /// The project whose agents are shown; `None` for all projects.
     pub scope: Option<String>,
     /// The agent CLIs that can be opened.
     pub clis: Vec<String>,
-    /// What to do where nobody is here.
+    /// The advice that is shown if no agent is here.
     pub hint: String,
     pub panel: Panel,
     pub focus: Focus,
@@ -326,7 +326,7 @@ pub struct Model {
     pub tab: DetailTab,
     /// Whether the detail fills the panel.
     pub is_detail_open: bool,
-    /// Lines scrolled back or forth in the detail, and in a chat.
+    /// The number of lines that the detail or a chat is scrolled by.
     pub scroll: usize,
     pub chat: ChatTab,
     pub input: Option<Input>,
@@ -334,34 +334,34 @@ pub struct Model {
     pub toast: Option<Toast>,
     pub trouble: Option<String>,
     pub filter: String,
-    /// The agent whose entries the feed shows; all without one.
+    /// The agent whose entries the feed shows; `None` for all entries.
     pub feed_of: Option<String>,
     pub sort: Sort,
     pub pinned: BTreeSet<String>,
     pub muted: BTreeSet<String>,
     pub undo: Vec<Undo>,
-    /// Where to go back to once the last run has ended.
+    /// The panel to return to once the last run has ended.
     pub came_from: Option<Panel>,
-    /// Whether one was seen to run since then.
+    /// Whether a run was seen running since the person started one from this screen.
     pub saw_run: bool,
-    /// When each item that needs somebody came up, by its key.
+    /// The time at which each item of the queue came up, by its key.
     pub appeared: BTreeMap<String, Timestamp>,
-    /// Items that were answered just now, and when: by key.
+    /// The time of the answer for items that were answered just now, by key.
     pub answered: BTreeMap<String, Timestamp>,
-    /// Items that were dealt with, by key.
+    /// The keys of items that were dealt with.
     pub dismissed: BTreeSet<String>,
     pub interest: Interest,
-    /// What can be clicked, as it was drawn last; the last one on top.
+    /// The areas that can be clicked, as they were drawn last; later ones are on top.
     pub targets: Vec<(Rect, Target)>,
-    /// For the words that confirm something.
+    /// The seed for choosing the words that confirm a change.
     pub seed: u64,
-    /// Whether anything has been gathered yet.
+    /// Whether the first data has arrived.
     pub is_loaded: bool,
     pub is_over: bool,
 }
 
 impl Model {
-    /// A screen in this project, of this size, without anything in it.
+    /// Makes a screen for a project without any data.
     pub fn new(project: &str, size: (u16, u16), now: Timestamp, seed: u64) -> Self {
         Self {
             data: Data::default(),
@@ -404,12 +404,12 @@ impl Model {
         }
     }
 
-    /// Whether the detail stands beside the list.
+    /// Tells whether the detail is shown beside the list.
     pub fn is_wide(&self) -> bool {
         self.size.0 >= 110
     }
 
-    /// The row that is selected in the panel.
+    /// Returns the selected row of the panel.
     pub(crate) fn row(&self) -> usize {
         self.rows[self.panel.index()]
     }

@@ -1,4 +1,5 @@
-//! The screen as plain lines, for screen readers: what has changed, in sentences, each once.
+//! The screen as plain lines, for screen readers: prints each change once, in a sentence, and reads typed
+//! answers.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use crate::Item;
 use crate::Model;
 use crate::view::status_word;
 
-/// What was told.
+/// The agents and items that were printed already, as they were then.
 #[derive(Debug, Default)]
 pub struct Teller {
     agents: BTreeMap<String, (String, Status)>,
@@ -17,7 +18,7 @@ pub struct Teller {
 }
 
 impl Teller {
-    /// What has changed since it was last told.
+    /// Returns lines about everything that has changed since the last call.
     pub fn tell(&mut self, model: &Model) -> Vec<String> {
         let mut lines = Vec::new();
         self.tell_agents(model, &mut lines);
@@ -73,8 +74,8 @@ impl Teller {
     }
 }
 
-/// The words of the command that a typed line means: `3 1` and `3 allow` answer, `?` helps, all
-/// else is a command.
+/// Returns the words of the command that a typed line stands for: `3 1` and `3 allow` answer item 3, anything
+/// else is a command. The error is a text to print; `?` gives the help.
 pub fn typed_words(model: &Model, line: &str) -> Result<Vec<String>, String> {
     let words = crate::update::split(line).map_err(str::to_owned)?;
     let Some(first) = words.first() else { return Ok(Vec::new()) };
@@ -97,7 +98,8 @@ pub fn typed_words(model: &Model, line: &str) -> Result<Vec<String>, String> {
     Ok(["answer".to_owned(), number.to_string(), "--".to_owned()].into_iter().chain(answer).collect())
 }
 
-/// `Falcon (claude) needs you, number 3: permission, Bash: cargo test.`, and what can be answered.
+/// Returns lines such as `Falcon (claude) needs you, number 3: permission.` and `Bash: cargo test`, and the
+/// possible answers.
 fn item_lines(item: &Item) -> Vec<String> {
     let cli = item.cli.as_ref().map_or_else(String::new, |cli| format!(" ({cli})"));
     let tool = item.tool.as_ref().map_or_else(String::new, |tool| format!("{tool}: "));

@@ -1,4 +1,4 @@
-//! The terminal: keys in, cells out. All that this crate touches outside of itself.
+//! Runs the screen in a terminal: reads keys, draws cells. The only part of this crate with input and output.
 
 use std::fmt::Write as _;
 use std::io;
@@ -24,15 +24,15 @@ use crate::News;
 use crate::update;
 use crate::view;
 
-/// The alternate screen without a cursor; clicks and the wheel; pasted text as a whole.
+/// Enters the alternate screen, hides the cursor, and turns on mouse events and bracketed paste.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?1000h\x1b[?1006h\x1b[?2004h\x1b[2J";
 const LEAVE: &str = "\x1b[?2004l\x1b[?1006l\x1b[?1000l\x1b[0m\x1b[?25h\x1b[?1049l";
 
-/// How long is waited for the first news.
+/// Longest wait for the first event.
 const FIRST: Duration = Duration::from_secs(2);
 
-/// Runs the screen until it is left, or until `is_ended` says so. What arrives in `events` is
-/// announced by a byte in `wake`.
+/// Runs the screen until the person quits or `is_ended` returns true. Each event in `events` is announced by
+/// a byte in `wake`.
 pub fn run(
     model: &mut Model,
     door: &mut dyn Door,
@@ -43,7 +43,7 @@ pub fn run(
     let mut screen = Screen::enter()?;
     let first = size();
     carry_out(update(model, Event::Resize(first.0, first.1)), door, &mut screen)?;
-    // Keys mean nothing before there is something to see.
+    // Keys are read only once the first data is shown, or `FIRST` has passed.
     screen.draw(model)?;
     if let Ok(event) = events.recv_timeout(FIRST) {
         carry_out(update(model, event), door, &mut screen)?;
@@ -52,15 +52,15 @@ pub fn run(
         screen.draw(model)?;
         let woken = wait(&wake)?;
         if woken.by_news {
-            // What is not read now wakes again.
+            // Bytes that are left unread wake the loop again.
             let _ = rustix::io::read(&wake, &mut [0; 256]);
         }
         while let Ok(event) = events.try_recv() {
             carry_out(update(model, event), door, &mut screen)?;
         }
-        // It reads for ever from a terminal that is gone, so it is asked only where there is something.
+        // crossterm reads forever from a terminal that is gone, so it is polled only if there is input.
         while woken.by_keys && !is_gone() && event::poll(Duration::ZERO)? {
-            // A key means what is seen when it is pressed.
+            // A key applies to the screen at the moment it is pressed, so the time is updated first.
             let now = door.touched();
             carry_out(update(model, Event::News(vec![News::Now(now)])), door, &mut screen)?;
             let event = match event::read()? {
@@ -80,13 +80,13 @@ pub fn run(
     Ok(())
 }
 
-/// What has ended a sleep. A signal, as for a window that has changed, is neither.
+/// The reason why a sleep has ended. After a signal, such as for a resized window, both are false.
 struct Woken {
     by_keys: bool,
     by_news: bool,
 }
 
-/// Sleeps until a key was pressed, the window has changed, or there is news.
+/// Sleeps until a key is pressed, the window is resized, or there is news.
 fn wait(wake: &impl AsFd) -> io::Result<Woken> {
     let stdin = rustix::stdio::stdin();
     let mut ready = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
@@ -103,12 +103,12 @@ fn wait(wake: &impl AsFd) -> io::Result<Woken> {
     Ok(Woken { by_keys: terminal.contains(PollFlags::IN), by_news })
 }
 
-/// Whether the terminal is gone; the next sleep says so too, and ends the screen.
+/// Tells whether the terminal is gone; the next sleep finds that too, and ends the screen.
 fn is_gone() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
     let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-    // A signal in this moment says nothing.
+    // A poll that a signal interrupts does not count as gone.
     let looked = rustix::event::poll(&mut ready, Some(&now));
     looked.is_ok() && ready[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
@@ -133,16 +133,16 @@ fn carry_out(effects: Vec<Effect>, door: &mut dyn Door, screen: &mut Screen) -> 
     Ok(())
 }
 
-/// The screen that was made of the terminal; the terminal is given back when it is dropped.
+/// The terminal in raw mode on its alternate screen; dropping this restores the terminal.
 struct Screen {
-    /// What the terminal shows; nothing is known of it at first.
+    /// The cells that the terminal shows; `None` if unknown, as at first.
     shown: Option<Buffer>,
     cursor: Option<(u16, u16)>,
 }
 
 impl Screen {
     fn enter() -> io::Result<Self> {
-        // A panic ends the program without dropping anything.
+        // A panic ends the program without dropping this.
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             give_back();
@@ -153,14 +153,14 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Makes a screen of the terminal, at first and after a command had it.
+    /// Puts the terminal into raw mode on its alternate screen, at first and after a command has used it.
     fn take_terminal(&mut self) -> io::Result<()> {
         crossterm::terminal::enable_raw_mode()?;
         self.shown = None;
         write(ENTER)
     }
 
-    /// Draws what has changed.
+    /// Draws the cells that have changed.
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
         let area = Rect::new(0, 0, model.size.0, model.size.1);
         let mut buffer = Buffer::empty(area);
@@ -178,7 +178,7 @@ impl Screen {
                 Some((x, y)) => format!("\x1b[{};{}H\x1b[?25h", y + 1, x + 1),
                 None => "\x1b[?25l".to_owned(),
             });
-            // Terminals that know it show all of it at once.
+            // Terminals with synchronized output show the whole change at once.
             write(&format!("\x1b[?2026h\x1b[?25l{text}\x1b[?2026l"))?;
         }
         (self.shown, self.cursor) = (Some(buffer), drawn.cursor);
@@ -203,7 +203,7 @@ fn write(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// What turns one screen into the other.
+/// Adds the escape sequences that turn one screen into the other to `text`.
 fn paint(before: &Buffer, after: &Buffer, text: &mut String) {
     let mut at = None;
     let mut style: Option<(Color, Color, Modifier)> = None;

@@ -1,4 +1,4 @@
-//! The screen without a terminal: what keys do, and what is drawn.
+//! Tests of the screen without a terminal: the effects of keys, and the drawn cells.
 
 mod actions;
 mod answers;

@@ -1,4 +1,4 @@
-//! What keys do.
+//! Tests of the effects of keys.
 
 use consort_core::presence::Status;
 
@@ -44,7 +44,7 @@ fn messages_go_where_they_are_meant() {
     assert_eq!((errand.words.join(" ").as_str(), errand.input.as_deref()), ("send Falcon -", Some("hello")));
     assert_eq!(ran(&press(&mut model, "ball of you\n")), "send all -");
     assert_eq!(ran(&press(&mut model, "rthanks\n")), "reply 38 -", "the last message of the selected one");
-    // In the messages, one goes on writing to the same, and Tab to the next.
+    // In the messages, the next line goes to the same agent; Tab goes on to the next agent.
     press(&mut model, "2→\n");
     assert_eq!(ran(&press(&mut model, "one\n")), "send Falcon -");
     assert_eq!(ran(&press(&mut model, "two\n")), "send Falcon -");
@@ -54,7 +54,7 @@ fn messages_go_where_they_are_meant() {
 #[test]
 fn what_is_read_on_the_screen_is_marked_as_read() {
     let mut model = model(120, 40);
-    // Who only passes by has not read it.
+    // Passing by a chat does not mark it as read.
     assert_eq!(press(&mut model, "2→→"), []);
     assert!(model.unread_from("Otter") > 0);
     let effects = press(&mut model, "\n");
@@ -95,7 +95,7 @@ fn an_override_is_ended_without_a_word() {
     assert_eq!(press(&mut model, "o"), [wanted]);
 }
 
-/// Tmux sends Esc and what follows at once as one.
+/// Tmux sends Esc and a key that follows at once as one key with Alt.
 #[test]
 fn alt_is_esc_and_a_key() {
     use crossterm::event::*;
@@ -129,7 +129,7 @@ fn a_run_is_started_and_one_is_back_after_it() {
     let effects = press(&mut model, "fix it\n");
     assert_eq!(ran(&effects), "run --detach -");
     assert_eq!(model.panel, Panel::Runs);
-    // It has not begun yet: nobody is sent away.
+    // The run has not begun yet, so the panel stays.
     update(&mut model, Event::News(vec![News::Now(NOW.plus(60_000))]));
     assert_eq!(model.panel, Panel::Runs);
     update(&mut model, Event::News(vec![News::Runs(vec![run(13, false)])]));
@@ -156,7 +156,7 @@ fn a_filter_is_seen_while_it_is_typed() {
     assert!(model.feed().count() > 0 && model.feed().all(|line| line.text.contains("part3")));
 }
 
-/// A command is about what is looked at.
+/// A typed command is about the project on the screen.
 #[test]
 fn a_command_runs_in_the_project_that_is_shown() {
     let mut model = model(120, 40);
@@ -174,7 +174,7 @@ fn a_command_runs_in_the_project_that_is_shown() {
     assert_eq!(cwd(&press(&mut model, ":chat Heron\n")).as_deref(), Some("/w/web"));
 }
 
-/// However long a path is, the word to type and how to leave it are seen.
+/// The word to type and the way to leave are visible however long the path is.
 #[test]
 fn the_word_to_type_is_seen_beside_a_long_path() {
     let mut model = model(60, 20);
@@ -214,7 +214,7 @@ fn only_what_is_looked_at_is_gathered() {
     let effects = update(&mut one, Event::Key(crossterm::event::KeyCode::Right.into()));
     let [Effect::Look(interest)] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!((interest.agent.as_deref(), interest.tab), (Some("s-Falcon"), DetailTab::Pane));
-    // Where the detail is not shown, it is not asked for.
+    // A detail that is not shown is not asked for.
     let narrow = model(80, 24);
     assert_eq!(narrow.interest.agent, None);
 }
@@ -250,7 +250,7 @@ fn ten_thousand_lines_of_feed_are_kept_and_no_more() {
     assert!(drawn(&mut model).contains("Nothing has happened yet"));
 }
 
-/// Far from exact, and enough to notice what grows with the square of something.
+/// A rough limit, which is enough to notice quadratic growth.
 #[test]
 fn a_hundred_agents_and_ten_thousand_lines_stay_fluid() {
     let mut model = model(200, 60);

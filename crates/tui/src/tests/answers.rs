@@ -1,4 +1,4 @@
-//! What needs the person, and how it is answered.
+//! Tests of the queue of items that need the person, and of answering them.
 
 use super::sample::*;
 use crate::*;
@@ -18,7 +18,7 @@ fn a_digit_answers_and_the_item_goes_at_once() {
     let effects = press(&mut model, "a1");
     assert_eq!(ran(&effects), "answer 3 -- allow");
     assert!(model.queue().iter().all(|item| item.number != 3));
-    // It is not answered twice, whatever is pressed.
+    // An answered item is gone, so no further key can answer it.
     assert_eq!(model.queue().len(), 5);
 }
 
@@ -66,7 +66,7 @@ fn what_somebody_else_answers_is_not_typed_on() {
     let rest: Vec<Item> = model.data.queue.iter().filter(|item| item.number != 3).cloned().collect();
     update(&mut model, Event::News(vec![News::Queue(rest)]));
     assert!(model.toast.as_ref().unwrap().text.contains("answered elsewhere"));
-    // What is typed on are letters still, and answers nothing.
+    // Further keys are still text, and answer nothing.
     assert!(press(&mut model, " sha1\n").is_empty());
     assert!(model.input.is_none());
     press(&mut model, ".a");
@@ -84,7 +84,7 @@ fn the_dot_goes_through_all_and_begins_again() {
         seen.push(model.selected_item().unwrap().number);
     }
     assert_eq!(seen, [3, 4, 5, 6, 7, 0, 3]);
-    // Also out of an answer that was not begun.
+    // The dot also leaves an answer in which nothing was typed.
     press(&mut model, "a.");
     assert_eq!(model.selected_item().unwrap().number, 4);
     assert!(model.input.is_none());
@@ -149,7 +149,7 @@ fn an_option_that_is_clicked_is_an_answer() {
     assert_eq!(model.panel, Panel::Feed);
 }
 
-/// A key that was meant for what stood there before answers nothing.
+/// A key that was meant for the item shown before does not answer a new one.
 #[test]
 fn what_has_just_come_up_is_looked_at_first() {
     let mut model = model(120, 40);

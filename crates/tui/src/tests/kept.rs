@@ -1,4 +1,4 @@
-//! What is kept: what was typed, what is selected, what can be taken back.
+//! Tests that typed text, the selection and the undo list are kept.
 
 use super::sample::*;
 use crate::*;
@@ -55,7 +55,7 @@ fn a_setting_is_changed_where_it_is_shown_and_set_back() {
         panic!("{effects:?}")
     };
     assert_eq!((changed, nine.as_str()), (&key, "9"));
-    // One that is refused is corrected where it stands.
+    // A refused value is shown again, to be corrected.
     let errand = Errand { typed: Some(typed.clone()), ..Errand::default() };
     let refused = Outcome { errand, is_well: false, text: "Error: `9` is not one of them".into() };
     let later = Undo { what: "the order".into(), how: TakeBack::Scope(None) };
@@ -68,7 +68,7 @@ fn a_setting_is_changed_where_it_is_shown_and_set_back() {
     let is_own = model.settings()[0].tier == "user";
     let back = is_own.then(|| value.clone());
     assert_eq!(press(&mut model, "u"), [Effect::Set { key: key.clone(), value: back, typed: None }]);
-    // What protects less takes a word.
+    // A value that protects less has to be confirmed by a word.
     update(&mut model, Event::Ask(Confirmed::Set { key, value: Some(value) }));
     let Some(Purpose::Word { word, confirmed }) = model.input.as_ref().map(|input| input.purpose.clone())
     else {
@@ -89,7 +89,7 @@ fn what_is_selected_stays_selected_around_a_filter() {
     assert_eq!(model.row(), 0);
     press(&mut model, "\u{1b}");
     assert_eq!(model.reservations()[model.row()].path, path);
-    // What comes in above does not move it, either.
+    // New rows above do not move the selection, either.
     let mut held = model.data.reservations.clone();
     held.push(Reservation { path: "a.txt".into(), ..held[0].clone() });
     update(&mut model, Event::News(vec![News::Reservations(held)]));
@@ -110,7 +110,7 @@ fn the_feed_is_shown_by_agent() {
     assert_eq!((model.feed_of.as_deref(), model.feed().count()), (None, 3));
 }
 
-/// What is open to everyone is said of what is reserved, and ended from there, too.
+/// An override is shown on the row of the reservation that it opens, and can be ended there too.
 #[test]
 fn an_override_is_seen_and_ended_at_what_it_opens() {
     let mut model = model(120, 40);

@@ -1,4 +1,4 @@
-//! A screen with something of everything in it.
+//! Sample data for tests: a screen with something in every panel, and helpers that press keys and draw.
 
 use consort_core::Timestamp;
 use consort_core::presence::Status;
@@ -223,7 +223,7 @@ fn settings() -> Vec<Setting> {
     ]
 }
 
-/// A screen of that size with all of it.
+/// Makes a screen of this size with all sample data.
 pub(super) fn model(columns: u16, rows: u16) -> Model {
     let mut model = Model::new("shop", (columns, rows), NOW, 7);
     model.hint = "Open another terminal and run `claude`; it will appear here.".to_owned();
@@ -310,7 +310,7 @@ pub(super) fn press(model: &mut Model, keys: &str) -> Vec<Effect> {
     effects
 }
 
-/// The command that was run, if one was.
+/// Returns the command that the effects run, else the effects as text.
 pub(super) fn ran(effects: &[Effect]) -> String {
     let words = effects.iter().find_map(|effect| match effect {
         Effect::Run(errand) => Some(errand.words.join(" ")),
@@ -319,7 +319,7 @@ pub(super) fn ran(effects: &[Effect]) -> String {
     words.unwrap_or_else(|| format!("{effects:?}"))
 }
 
-/// What is drawn, as lines of text.
+/// Draws the screen, and returns it as lines of text.
 pub(super) fn drawn(model: &mut Model) -> String {
     let area = Rect::new(0, 0, model.size.0, model.size.1);
     let mut buffer = Buffer::empty(area);
@@ -333,7 +333,7 @@ pub(super) fn drawn(model: &mut Model) -> String {
             line.push_str(symbol);
             x += view::paper::cells(symbol).max(1);
         }
-        // What is selected is reversed, which text does not show.
+        // Selected rows are reversed, which text does not show, so they get a mark.
         let is_reversed = |x| {
             let cell = buffer.cell((x, y));
             cell.is_some_and(|cell| cell.modifier.contains(ratatui_core::style::Modifier::REVERSED))

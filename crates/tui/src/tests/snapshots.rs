@@ -1,4 +1,4 @@
-//! Every panel at three sizes, as text. `UPDATE_EXPECT=1` writes them again.
+//! Compares every panel at three sizes with stored snapshots. `UPDATE_EXPECT=1` writes them again.
 
 use expect_test::expect_file;
 
@@ -9,7 +9,7 @@ use crate::*;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
-/// Draws it at every size, after these keys.
+/// Compares the screen after these keys with its snapshot, at every size.
 fn check(name: &str, keys: &str, prepare: impl Fn(&mut Model)) {
     for (columns, rows) in SIZES {
         let mut model = model(columns, rows);
@@ -122,7 +122,7 @@ fn word() {
     check("word", "4↓o", |_| {});
 }
 
-/// From the smallest terminal to the largest, nothing panics and nothing is written outside.
+/// From the smallest terminal to the largest, drawing neither panics nor writes outside the buffer.
 #[test]
 fn every_size_can_be_drawn() {
     for (columns, rows) in [(1, 1), (10, 3), (30, 8), (60, 20), (61, 21), (100, 20), (240, 70)] {
@@ -137,7 +137,7 @@ fn every_size_can_be_drawn() {
     }
 }
 
-/// What is said is said without colours too.
+/// Without colour support, no cell has a colour.
 #[test]
 fn no_colour_is_needed() {
     use ratatui_core::buffer::Buffer;

@@ -1,4 +1,4 @@
-//! What keys do while nothing is typed and nothing lies over the panels.
+//! Carries out the actions of keys while no input line is open and no window is over the panels.
 
 use crossterm::event::KeyCode;
 use crossterm::event::KeyEvent;
@@ -24,7 +24,7 @@ use crate::TakeBack;
 use crate::Undo;
 use crate::keys::Action;
 
-/// How many changes can be taken back.
+/// The most changes that can be taken back.
 const MOST_UNDO: usize = 50;
 
 pub(super) fn act(model: &mut Model, action: Action, key: &KeyEvent) -> Vec<Effect> {
@@ -80,7 +80,7 @@ pub(super) fn act(model: &mut Model, action: Action, key: &KeyEvent) -> Vec<Effe
     Vec::new()
 }
 
-/// Opens what is selected.
+/// Opens the selected row or item.
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     if model.focus == Focus::Queue {
         return answer(model);
@@ -113,7 +113,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             else {
                 return Vec::new();
             };
-            // After `--` a command would be meant.
+            // `explain` would take a path after `--` for a command.
             let path = (if path.0.starts_with('-') { format!("./{}", path.0) } else { path.0 }, path.1);
             run(model, Errand::new(["explain", &path.0]).in_dir(&path.1).as_page())
         }
@@ -149,7 +149,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// The item that is meant: the selected agent's own, else the selected one.
+/// Returns the item to answer: the selected agent's own in the list of agents, else the selected item.
 fn meant_item(model: &Model) -> Option<Item> {
     let of_agent = || {
         let name = &model.selected_agent()?.name;
@@ -160,7 +160,7 @@ fn meant_item(model: &Model) -> Option<Item> {
     own.or_else(|| model.selected_item()).cloned()
 }
 
-/// Begins an answer where it is shown.
+/// Begins an answer to the item in question, in the queue.
 pub(super) fn answer(model: &mut Model) -> Vec<Effect> {
     let Some(item) = meant_item(model) else {
         model.say("Nothing needs you.");
@@ -179,7 +179,7 @@ pub(super) fn answer(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The agent that is meant by what is selected.
+/// Returns the name of the agent that the selected row or item is about.
 pub(super) fn meant_agent(model: &Model) -> Option<String> {
     if model.focus == Focus::Queue {
         return model.selected_item().map(|item| item.agent.clone());
@@ -287,7 +287,7 @@ fn override_reservation(model: &mut Model) -> Vec<Effect> {
         model.say("Select a reservation first: 4 shows them.");
         return Vec::new();
     };
-    // What is open to everyone is given its protection back, which needs no word.
+    // Ending an override restores protection, so it needs no confirming word.
     if let Some(open) = model.opened_by(&one) {
         let end = Effect::EndOverride { path: open.path.clone(), worktree: open.worktree.clone() };
         model.undo.retain(|undo| undo.how != TakeBack::Effect(end.clone()));
@@ -322,7 +322,7 @@ fn next_project(model: &mut Model) {
     projects.sort();
     projects.dedup();
     projects.retain(|project| *project != model.project);
-    // This one, all, then the others.
+    // The order: this project, all projects, then each other project.
     let here = Some(model.project.clone());
     let all: Vec<Option<String>> = [here, None].into_iter().chain(projects.into_iter().map(Some)).collect();
     let at = all.iter().position(|scope| *scope == model.scope).unwrap_or(0);
@@ -354,7 +354,7 @@ fn next_item(model: &mut Model) {
     model.focus = Focus::Queue;
 }
 
-/// Pins the selected agent, or mutes it; or takes that back.
+/// Pins or mutes the selected agent, or ends that if it is on.
 fn mark(model: &mut Model, is_pin: bool) {
     let Some((key, name)) = model.selected_agent().map(|agent| (agent.key.clone(), agent.name.clone()))
     else {

@@ -1,5 +1,5 @@
-//! Lists from which something is chosen: what to start, whom to give work to, what to do about
-//! a contest.
+//! Opens the lists to choose from (a run or an agent to start, an agent to give work to, an answer to a
+//! contest or a collision), and carries out the choice.
 
 use consort_core::presence::Status;
 use consort_core::text;
@@ -22,7 +22,7 @@ fn choose(model: &mut Model, title: String, options: Vec<(String, Choice)>) {
     model.overlay = Some(Overlay::Choose { title, options, at: 0 });
 }
 
-/// What can be started.
+/// Opens the list of things to start: a run, or an agent in a pane.
 pub(super) fn new(model: &mut Model) {
     let mut options = vec![("a run: a task without a terminal".to_owned(), Choice::NewRun)];
     let panes = model.clis.iter().map(|cli| (format!("{cli} in a pane"), Choice::OpenPane(cli.clone())));
@@ -30,13 +30,13 @@ pub(super) fn new(model: &mut Model) {
     choose(model, "Start".into(), options);
 }
 
-/// The agents that could take something over.
+/// Returns the agents other than `but` that could take work over.
 fn others(model: &Model, but: &str) -> Vec<String> {
     let agents = model.data.agents.iter().filter(|agent| agent.status != Status::Gone && agent.name != but);
     agents.map(|agent| agent.name.clone()).collect()
 }
 
-/// To whom the work of the selected agent goes.
+/// Opens the list of agents to hand the selected agent's work over to.
 pub(super) fn hand_over(model: &mut Model) {
     let Some(from) = actions::meant_agent(model) else {
         model.say("Select an agent first.");
@@ -52,7 +52,7 @@ pub(super) fn hand_over(model: &mut Model) {
     choose(model, format!("Hand the work of {from} over to"), options);
 }
 
-/// To whom the selected task is proposed.
+/// Opens the list of agents to propose the selected task to.
 pub(super) fn assign(model: &mut Model) {
     let Some(task) = model.tasks().get(model.row()).map(|task| (*task).clone()) else { return };
     if task.state == crate::TaskState::Done {
@@ -70,7 +70,7 @@ pub(super) fn assign(model: &mut Model) {
     choose(model, title, options);
 }
 
-/// What can be done about a contest or a collision.
+/// Opens the list of actions for a contest or a collision.
 pub(super) fn about_item(model: &mut Model, item: &Item) {
     let mut options = Vec::new();
     match (&item.kind, &item.about) {
@@ -97,7 +97,7 @@ pub(super) fn about_item(model: &mut Model, item: &Item) {
     choose(model, text::one_line(&item.text, 70), options);
 }
 
-/// Does what was chosen.
+/// Carries out a choice.
 pub(super) fn chosen(model: &mut Model, choice: Choice) -> Vec<Effect> {
     match choice {
         Choice::NewRun => typing::begin(model, Purpose::Run),

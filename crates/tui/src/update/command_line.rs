@@ -1,4 +1,4 @@
-//! The line after `:`: any `consort` command, as it is typed in a shell.
+//! Runs the `consort` command that is typed after `:`, split into words as by a shell.
 
 use consort_core::presence::Status;
 
@@ -8,8 +8,8 @@ use crate::Effect;
 use crate::Errand;
 use crate::Model;
 
-/// Commands that ask something, go on until they are ended, or show a terminal: they get this
-/// one until they end.
+/// Commands that ask questions, run until they are ended, or show a terminal: they get the screen's terminal
+/// until they end.
 const IN_TERMINAL: &[&str] = &[
     "chat",
     "config accept",
@@ -39,10 +39,10 @@ const IN_TERMINAL: &[&str] = &[
     "with",
 ];
 
-/// Options with which a command goes on, or asks.
+/// Options with which a command runs until it is ended, or asks.
 const GOES_ON: &[&str] = &["--follow", "-f", "--wait", "--attach", "--force", "--watch"];
 
-/// Runs what was typed.
+/// Runs the typed command.
 pub(super) fn carry_out(model: &mut Model, line: &str) -> Vec<Effect> {
     let mut words = match split(line) {
         Ok(words) => words,
@@ -67,7 +67,7 @@ pub(super) fn carry_out(model: &mut Model, line: &str) -> Vec<Effect> {
         Some(_) => {}
     }
     let mut errand = Errand { words, ..Errand::default() }.as_page();
-    // It is about the project that is looked at.
+    // The command is about the project that is shown, so it runs in a worktree of that project.
     if let Some(other) = model.scope.clone().filter(|project| *project != model.project) {
         let Some(agent) = model.data.agents.iter().find(|agent| is_at_work_here(agent, &other)) else {
             model.complain(format!("Nobody is at work in {other}, so there is no directory to run it in."));
@@ -82,7 +82,7 @@ fn is_at_work_here(agent: &Agent, project: &str) -> bool {
     agent.project == project && agent.machine.is_none() && agent.status != Status::Gone
 }
 
-/// A command without the options that may stand before it.
+/// Returns a command without the options before it.
 fn after_options(mut words: &[String]) -> &[String] {
     while let [option, rest @ ..] = words
         && option.starts_with("--")
@@ -106,7 +106,8 @@ fn takes_terminal(words: &[String]) -> bool {
     IN_TERMINAL.iter().any(|name| is_named(name)) || goes_on || is_followed
 }
 
-/// Words as a shell splits them: quotes hold together, a backslash takes the next as it is.
+/// Splits a line into words as a shell does: quotes keep words together, a backslash takes the next character
+/// literally.
 pub(crate) fn split(line: &str) -> Result<Vec<String>, &'static str> {
     let (mut words, mut word, mut is_word) = (Vec::new(), String::new(), false);
     let mut quote = None;

@@ -1,4 +1,4 @@
-//! What becomes of the screen when something happens: a pure function.
+//! Updates the model for an event, and returns the effects to carry out: a pure function.
 
 mod actions;
 mod choose;
@@ -35,23 +35,23 @@ use crate::TakeBack;
 use crate::Undo;
 use crate::keys;
 
-/// How long a line is shown; one that says what went wrong, longer.
+/// The time for which a notice is shown; an error is shown for `COMPLAINT`.
 const TOAST: i64 = 6 * Timestamp::SECOND;
 const COMPLAINT: i64 = 15 * Timestamp::SECOND;
 
-/// How many lines of an outcome are told.
+/// The most lines of an outcome that are shown in a notice.
 const TOLD: usize = 3;
 
-/// How long an answer may take to be seen.
+/// The time for which an answered item stays hidden while its answer takes effect.
 const ANSWERED: i64 = 4 * Timestamp::SECOND;
 
-/// How soon after the last run one is back where one was.
+/// The time between the end of the last run and the return to the panel from before.
 const BACK: i64 = 3 * Timestamp::SECOND;
 
-/// How many entries of the journal are kept.
+/// The most entries of the journal that the feed keeps.
 const FEED: usize = 10_000;
 
-/// Takes in what has happened; what is to be done about it.
+/// Updates the model for an event, and returns the effects to carry out.
 pub fn update(model: &mut Model, event: Event) -> Vec<Effect> {
     let before = (model.panel, model.row(), model.row_keys());
     let mut effects = match event {
@@ -88,7 +88,7 @@ pub fn update(model: &mut Model, event: Event) -> Vec<Effect> {
     effects
 }
 
-/// What is selected stays selected when rows come and go around it.
+/// Keeps the row with this key selected when rows around it come and go.
 fn follow_selected(model: &mut Model, key: Option<&String>) {
     let at = model.row_keys().iter().position(|one| Some(one) == key);
     if let Some(at) = at {
@@ -100,7 +100,7 @@ fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
         return Vec::new();
     }
-    // Who does something stays.
+    // After a key press, the screen does not return to the former panel by itself.
     model.came_from = None;
     if model.input.is_some() {
         return typing::on_key(model, key);
@@ -142,7 +142,7 @@ fn take_in(model: &mut Model, news: News) {
             model.data.runs = runs;
         }
         News::Feed(lines) => {
-            // Who reads further down stays where they are.
+            // A person who reads further down keeps the same entry selected.
             let at = Panel::Feed.index();
             if model.rows[at] > 0 {
                 model.rows[at] += lines.len();
@@ -182,7 +182,7 @@ fn pass_time(model: &mut Model, now: Timestamp) {
     }
 }
 
-/// An answer that somebody else has given meanwhile is not typed on.
+/// Says if the item of the open answer line was answered elsewhere, and closes the line if it is empty.
 fn close_answered(model: &mut Model) {
     let Some(Purpose::Answer { item, .. }) = model.input.as_ref().map(|input| &input.purpose) else {
         return;
@@ -196,7 +196,7 @@ fn close_answered(model: &mut Model) {
     }
 }
 
-/// Notes what has come up. What was there at first was seen with the rest.
+/// Notes when each item came up. Items that arrive before the first data is loaded count as seen.
 fn note_appeared(model: &mut Model) {
     let at = if model.is_loaded { model.now } else { Timestamp(0) };
     let Model { appeared, data, .. } = model;
@@ -220,7 +220,7 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
         };
         let words: Vec<String> = errand.words.iter().map(quoted).collect();
         let title = format!("consort {} (Esc closes)", words.join(" "));
-        // That it was begun is no news any more.
+        // The notice that the command was started is outdated.
         model.toast = None;
         model.overlay = Some(Overlay::Page { title, lines, scroll: 0 });
         return Vec::new();
@@ -228,7 +228,8 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
     let told = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
     let told: Vec<&str> = told.map(|line| line.trim_start_matches("Error: ")).collect();
     if is_well {
-        // What was done, and what that means: whom it reaches only later, for instance.
+        // Several lines, because later ones say what follows, such as which agents a message reaches only
+        // later.
         let told = told.get(..TOLD.min(told.len())).unwrap_or_default().join(" · ");
         model.say(if told.is_empty() { "Done." } else { &told });
         return Vec::new();
@@ -239,7 +240,7 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
     };
     if let Some(typed) = errand.typed {
         if let Purpose::Set { key, .. } = &typed.purpose {
-            // Nothing was changed that could be undone; the value is corrected where it stands.
+            // Nothing was changed, so there is nothing to undo; the value is shown again, to be corrected.
             let is_it =
                 |undo: &Undo| matches!(&undo.how, TakeBack::Effect(Effect::Set { key: of, .. }) if of == key);
             if let Some(at) = model.undo.iter().rposition(is_it) {
@@ -256,7 +257,7 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Puts right what no longer fits, and says what is looked at.
+/// Corrects the selection after a change, marks an open chat as read, and reports what the person looks at.
 fn settle(model: &mut Model) -> Vec<Effect> {
     let mut effects = Vec::new();
     if model.queue().is_empty() {
@@ -266,7 +267,7 @@ fn settle(model: &mut Model) -> Vec<Effect> {
     let rows = model.row_count();
     let at = model.panel.index();
     model.rows[at] = model.rows[at].min(rows.saturating_sub(1));
-    // Who only passes by has not read it: it still needs them.
+    // A chat is read once the person writes in it; passing by is not enough.
     if let (Panel::Messages, ChatTab::With(name)) = (model.panel, model.chat.clone())
         && model.input.is_some()
         && model.unread_from(&name) > 0
@@ -289,7 +290,7 @@ fn settle(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// Runs a command, and says so until it has ended.
+/// Runs a command, and shows a notice that it runs.
 fn run(model: &mut Model, errand: Errand) -> Vec<Effect> {
     model.say(format!("consort {} …", errand.words.join(" ")));
     vec![Effect::Run(errand)]

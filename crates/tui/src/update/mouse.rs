@@ -1,4 +1,4 @@
-//! What a click and the wheel do.
+//! Handles clicks and the wheel of the mouse.
 
 use crossterm::event::MouseButton;
 use crossterm::event::MouseEvent;
@@ -18,7 +18,7 @@ use crate::Panel;
 use crate::Purpose;
 use crate::Target;
 
-/// How far a turn of the wheel goes.
+/// The number of rows that a turn of the wheel moves.
 const WHEEL: isize = 3;
 
 pub(super) fn on_mouse(model: &mut Model, mouse: &MouseEvent) -> Vec<Effect> {
@@ -37,7 +37,7 @@ pub(super) fn on_mouse(model: &mut Model, mouse: &MouseEvent) -> Vec<Effect> {
 }
 
 fn click(model: &mut Model, target: Target) -> Vec<Effect> {
-    // What lies on top takes all clicks.
+    // A window over the panels takes all clicks.
     if let Some(overlay) = &model.overlay {
         if let (Overlay::Choose { options, .. }, Target::Choice(at)) = (overlay, &target)
             && let Some((_, choice)) = options.get(*at)
@@ -92,7 +92,7 @@ fn click(model: &mut Model, target: Target) -> Vec<Effect> {
     Vec::new()
 }
 
-/// An option of the selected item was clicked: that is an answer.
+/// Answers the selected item with the option that was clicked.
 fn click_option(model: &mut Model, at: usize) -> Vec<Effect> {
     if !matches!(model.input.as_ref().map(|input| &input.purpose), Some(Purpose::Answer { .. })) {
         let effects = actions::answer(model);

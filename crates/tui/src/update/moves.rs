@@ -1,4 +1,4 @@
-//! Moving about: panels, tabs, rows.
+//! Moves between panels, tabs and rows.
 
 use crate::ChatTab;
 use crate::DetailTab;
@@ -14,7 +14,7 @@ pub(super) fn show(model: &mut Model, panel: Panel) {
     model.scroll = 0;
 }
 
-/// Another tab inside the panel.
+/// Shows another tab inside the panel.
 pub(super) fn turn(model: &mut Model, by: isize) {
     let around = |at: usize, count: usize| (at as isize + by).rem_euclid(count as isize) as usize;
     match model.panel {
@@ -39,7 +39,7 @@ pub(super) fn turn(model: &mut Model, by: isize) {
     }
 }
 
-/// Selects the one above or below.
+/// Selects the row above or below.
 pub(super) fn step(model: &mut Model, by: isize) {
     if model.focus == Focus::Queue {
         let queue = model.queue();
@@ -54,7 +54,7 @@ pub(super) fn step(model: &mut Model, by: isize) {
         Panel::Agents if model.is_detail_open => model.scroll = model.scroll.saturating_add_signed(by),
         Panel::Agents => step_agent(model, by),
         Panel::Messages if model.chat == ChatTab::Agents => step_agent(model, by),
-        // A chat is read from its end.
+        // A chat is scrolled from its end.
         Panel::Messages => model.scroll = model.scroll.saturating_add_signed(-by),
         panel => {
             let last = model.row_count().saturating_sub(1);
@@ -80,7 +80,7 @@ fn step_agent(model: &mut Model, by: isize) {
     }
 }
 
-/// Above the first row is what needs the person.
+/// Moves from the first row up into the queue of items that need the person.
 fn enter_queue(model: &mut Model) {
     if let Some(last) = model.queue().last().map(|item| item.key.clone()) {
         model.item = Some(last);
@@ -122,7 +122,7 @@ pub(super) fn jump(model: &mut Model, to_last: bool) {
     }
 }
 
-/// Back from where one is.
+/// Goes back one step: out of the queue, the detail, the filter, the tab, or the panel.
 pub(super) fn back(model: &mut Model) {
     if model.focus == Focus::Queue {
         model.focus = Focus::Main;

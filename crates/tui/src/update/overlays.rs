@@ -1,4 +1,4 @@
-//! Keys for what lies over the panels.
+//! Handles keys while a window is over the panels.
 
 use crossterm::event::KeyCode;
 use crossterm::event::KeyEvent;
@@ -27,7 +27,7 @@ pub(super) fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
                     }
                     vec![effect]
                 }
-                // Enter alone says nothing: one may have meant something else with it.
+                // Enter is no answer: the person may have meant something else with it.
                 KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => {
                     model.overlay = None;
                     model.say("Left as it is.");
@@ -79,7 +79,7 @@ pub(super) fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
     }
 }
 
-/// Takes an entry of a list.
+/// Closes the list and carries out the chosen entry.
 pub(super) fn take(model: &mut Model, choice: crate::Choice) -> Vec<Effect> {
     model.overlay = None;
     choose::chosen(model, choice)

@@ -1,4 +1,4 @@
-//! The input line: what is typed, and what becomes of it.
+//! Handles keys while an input line is open, and carries out the line by its purpose.
 
 use crossterm::event::KeyCode;
 use crossterm::event::KeyEvent;
@@ -30,16 +30,16 @@ pub(super) fn begin(model: &mut Model, purpose: Purpose) {
     begin_with(model, purpose, "");
 }
 
-/// Opens one with a text in it.
+/// Opens an input line with a text in it.
 pub(super) fn begin_with(model: &mut Model, purpose: Purpose, text: &str) {
     let mut line = LineEdit::default();
     line.set(text);
     model.input = Some(Input { purpose, line });
-    // What was said before it is not about it.
+    // An earlier notice is not about this line; errors stay.
     model.toast = model.toast.take().filter(|toast| toast.is_error);
 }
 
-/// Shows a word, to be typed back: what follows weakens protection.
+/// Asks the person to type a shown word, because the change weakens protection.
 pub(super) fn ask_word(model: &mut Model, confirmed: Confirmed) {
     let word = |seed: u64| WORDS[(seed >> 33) as usize % WORDS.len()];
     let last = word(model.seed);
@@ -54,7 +54,7 @@ pub(super) fn ask_word(model: &mut Model, confirmed: Confirmed) {
 
 /// Adds a text that was pasted.
 pub(super) fn paste(model: &mut Model, text: &str) {
-    // A word that confirms something is typed.
+    // A word that confirms a change has to be typed.
     if let Some(input) = &mut model.input
         && !matches!(input.purpose, Purpose::Word { .. })
     {
@@ -103,14 +103,14 @@ pub(super) fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A filter is seen while it is typed.
+/// Applies a filter while it is typed.
 fn follow_filter(model: &mut Model) {
     if let Some(Input { purpose: Purpose::Filter, line }) = &model.input {
         model.filter = line.text().to_owned();
     }
 }
 
-/// Esc: a text that was written is kept for `u`.
+/// Closes the input line; a text for an agent or a run is kept for `u`.
 fn cancel(model: &mut Model) {
     let Some(input) = model.input.take() else { return };
     match &input.purpose {
@@ -137,7 +137,7 @@ fn fill_in(input: &mut Input) {
     }
 }
 
-/// In the messages, Tab goes on to the next agent and what was typed stays.
+/// Goes to the next or previous chat of the messages, and keeps the typed text.
 fn turn_chat(model: &mut Model, is_forward: bool) {
     if model.panel != Panel::Messages {
         return;
@@ -156,16 +156,16 @@ fn turn_chat(model: &mut Model, is_forward: bool) {
     model.scroll = 0;
 }
 
-/// For so long something that has come up may not have been seen.
+/// The time for which a new item may not have been seen yet, in milliseconds.
 const NEW: i64 = 700;
 
-/// The item that is being answered, and what was answered to its first questions.
+/// Returns the item that is being answered, and the answers to its earlier questions.
 fn answering(model: &Model) -> Option<(&Item, &[String])> {
     let Purpose::Answer { item, given } = &model.input.as_ref()?.purpose else { return None };
     Some((model.data.queue.iter().find(|one| one.key == *item)?, given))
 }
 
-/// The options that digits choose from.
+/// Returns the options that digits choose from.
 pub(crate) fn options<'a>(item: &'a Item, given: &[String]) -> &'a [String] {
     match item.questions.get(given.len()) {
         Some((_, options)) if item.questions.len() > 1 => options,
@@ -173,7 +173,7 @@ pub(crate) fn options<'a>(item: &'a Item, given: &[String]) -> &'a [String] {
     }
 }
 
-/// A digit as the first thing that is typed chooses.
+/// Chooses an option if a digit is the first key that is typed.
 fn choose_by_digit(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let (item, given) = answering(model)?;
     if !model.input.as_ref()?.line.is_empty() || !key.modifiers.is_empty() {
@@ -186,7 +186,7 @@ fn choose_by_digit(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     }
     let at = (c.to_digit(10)? as usize).checked_sub(1)?;
     let chosen = options(item, given).get(at)?.clone();
-    // The person may have meant what stood there before: then it takes Enter, too.
+    // The person may have meant the item that was shown before, so a new item needs Enter too.
     let appeared = model.appeared.get(&item.key).copied();
     if item.kind.is_asking() && appeared.is_some_and(|at| model.now.since(at) < NEW) {
         let told = format!("{} has just asked: look at it. Enter gives this answer.", item.agent);
@@ -204,7 +204,7 @@ pub(super) fn answer(model: &mut Model, text: &str) -> Vec<Effect> {
     };
     let (key, number, count) = (item.key.clone(), item.number.to_string(), item.questions.len());
     let mut given = given.to_vec();
-    // What is refused is refused with a reason, which follows the word.
+    // The text after a refusing word is the reason.
     match text.split_once(' ') {
         Some((word, reason)) if item.kind != crate::ItemKind::Question && is_refusal(word) => {
             given.extend([word.to_owned(), reason.trim().to_owned()]);
@@ -218,7 +218,7 @@ pub(super) fn answer(model: &mut Model, text: &str) -> Vec<Effect> {
     let takes_terminal = given.iter().any(|word| word == "take over");
     let typed = model.input.take().filter(|input| !input.line.is_empty()).map(Box::new);
     model.answered.insert(key, model.now);
-    // The next one is the first again.
+    // The selection goes back to the first item.
     model.item = None;
     let words: Vec<String> = ["answer", &number, "--"].map(str::to_owned).into_iter().chain(given).collect();
     let errand = Errand { words, typed, ..Errand::default() };
@@ -232,7 +232,7 @@ fn is_refusal(word: &str) -> bool {
 fn submit(model: &mut Model) -> Vec<Effect> {
     let Some(Input { purpose, line }) = model.input.clone() else { return Vec::new() };
     let text = line.text().trim().to_owned();
-    // Only a pane may be opened without a word.
+    // Only a pane may be opened with an empty line, and only a filter may be cleared.
     if text.is_empty() && !matches!(purpose, Purpose::Open(_) | Purpose::Filter) {
         return Vec::new();
     }
@@ -240,7 +240,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
         return answer(model, &text);
     }
     let typed = model.input.take().map(Box::new);
-    // Who writes in a chat goes on there.
+    // In a chat, the next input line opens at once.
     let stays = |tab: ChatTab| model.panel == Panel::Messages && model.chat == tab;
     match purpose {
         Purpose::Answer { .. } => Vec::new(),
@@ -248,7 +248,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
             if stays(ChatTab::With(to.clone())) {
                 begin(model, Purpose::Message(to.clone()));
             }
-            // One, or two: `Falcon,Raven`.
+            // The name of one agent, or two: `Falcon,Raven`.
             tell(model, ["send", &to, "-"], &text, typed)
         }
         Purpose::Reply { called, .. } => tell(model, ["reply", &called, "-"], &text, typed),
@@ -276,7 +276,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
         }
         Purpose::Set { now, .. } if now == text => Vec::new(),
         Purpose::Set { key, now } => {
-            // What was nobody's own is nobody's own again.
+            // Undoing a setting that was not in the person's file removes it from there.
             let is_own = model.data.settings.iter().any(|one| one.key == key && one.tier == "user");
             let back = Effect::Set { key: key.clone(), value: is_own.then_some(now), typed: None };
             actions::remember(model, &format!("the change of {key}"), TakeBack::Effect(back));
@@ -286,7 +286,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// Runs a command on what was typed.
+/// Runs a command with the typed text as its input.
 fn tell<const N: usize>(
     model: &mut Model,
     words: [&str; N],

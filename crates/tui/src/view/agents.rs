@@ -1,4 +1,4 @@
-//! The agents, by project and spec.
+//! Draws the panel of agents, by project and spec.
 
 use consort_core::presence::Status;
 use consort_core::text;
@@ -42,7 +42,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     list_agents(model, paper, inner);
 }
 
-/// The list; also the first tab of the messages.
+/// Draws the list of agents, which is also the first tab of the messages.
 pub(super) fn list_agents(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     let rows = model.agent_rows();
     if rows.is_empty() {
@@ -82,7 +82,7 @@ pub(super) fn list_agents(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-/// `  ● Falcon  working  Edit src/auth.rs   TASK-02  +12 −3  $0.12  »2  3m`
+/// Draws `  ● Falcon  working  Edit src/auth.rs   [TASK-02]  +12 −3  $0.12  »2  3m`.
 fn draw_agent(model: &Model, paper: &mut Paper<'_>, line: Rect, agent: &Agent, name_width: usize) {
     let theme = paper.theme;
     let is_muted = model.muted.contains(&agent.key);
@@ -114,7 +114,7 @@ fn draw_agent(model: &Model, paper: &mut Paper<'_>, line: Rect, agent: &Agent, n
     let style = if agent.is_quiet(model.now) { theme.warn } else { theme.plain };
     paper.text(x, line.y, space, &text::one_line(&doing, 300), style);
     paper.right(line, &right, if is_muted { theme.dim } else { theme.plain });
-    // Its subagents and its task give way to what it does.
+    // The task and the subagents are shown only if the agent's activity leaves room.
     let used = cells(&doing).min(space);
     let more = [agent.task.clone().map(|task| format!("[{task}]")), subagents(agent)];
     let more: Vec<String> = more.into_iter().flatten().collect();
@@ -129,7 +129,7 @@ fn subagents(agent: &Agent) -> Option<String> {
     (!agent.subagents.is_empty()).then(|| format!("└{}", agent.subagents.len()))
 }
 
-/// What stands at the right edge: as much as the width allows.
+/// Returns the text at the right edge, with as many facts as the width allows.
 fn right_side(model: &Model, agent: &Agent, width: u16) -> String {
     let mut parts = Vec::new();
     if width >= 100 {
@@ -152,7 +152,7 @@ fn right_side(model: &Model, agent: &Agent, width: u16) -> String {
     parts.join(" ")
 }
 
-/// The empty screen teaches.
+/// Explains an empty list: not loaded, nothing matches, or how to start an agent.
 fn nobody(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     if !model.is_loaded {
         teach(paper, area, &["…"]);

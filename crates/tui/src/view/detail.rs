@@ -1,4 +1,4 @@
-//! All about one agent, in tabs.
+//! Draws the detail about one agent, in tabs.
 
 use consort_core::text;
 use ratatui_core::layout::Rect;
@@ -45,7 +45,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
     let lines = styled(model.tab, &detail.lines, paper, body.width);
     match model.tab {
-        // A terminal is read from its end.
+        // A pane is scrolled from its end.
         DetailTab::Pane => {
             let height = usize::from(body.height);
             let from_end = lines.len().saturating_sub(height).saturating_sub(model.scroll);
@@ -57,7 +57,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-/// `working · feat/login · TASK-02: why · +12 −3`
+/// Returns `● working · 40s ago · feat/login · TASK-02: why · +12 −3`.
 fn about(model: &Model, paper: &Paper<'_>, agent: &Agent) -> Vec<Span> {
     let theme = paper.theme;
     let status = format!("{} {}", words::status_mark(agent.status), words::status_word(agent.status));
@@ -88,7 +88,7 @@ fn tabs(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-/// Lines in the colours that their kind has.
+/// Gives lines the style of their kind, and wraps them except in panes and diffs.
 fn styled(tab: DetailTab, lines: &[String], paper: &Paper<'_>, width: u16) -> Vec<Span> {
     let theme = paper.theme;
     let style = |line: &str| match tab {

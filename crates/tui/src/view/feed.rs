@@ -1,4 +1,4 @@
-//! What has happened, newest first.
+//! Draws the feed of journal entries, newest first.
 
 use consort_core::text;
 use ratatui_core::layout::Rect;
@@ -19,7 +19,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     };
     let inner = panel_frame(model, paper, area, &title);
     let height = usize::from(inner.height);
-    // Not all of ten thousand lines are counted to show forty.
+    // Only the shown lines are collected, not all ten thousand.
     let first = model.row().saturating_sub(height / 2);
     let shown: Vec<_> = model.feed().skip(first).take(height).collect();
     if shown.is_empty() {

@@ -1,4 +1,4 @@
-//! The bottom of the screen: the line that is typed, what was said, or the keys that are of use.
+//! Draws the bottom of the screen: the input line, a notice, or the keys that are useful here.
 
 use consort_core::text;
 use ratatui_core::layout::Rect;
@@ -14,13 +14,13 @@ use crate::Model;
 use crate::Purpose;
 use crate::data::shown_number;
 
-/// How many lines of a message are shown while it is written.
+/// The most lines of a message that are shown while it is written.
 const MOST_LINES: usize = 6;
 
-/// How many lines what is asked for may take: a path may be long.
+/// The most lines of the label above the input line, which may contain a long path.
 const MOST_LABEL_LINES: usize = 6;
 
-/// How many lines it takes.
+/// Returns the number of lines that the bottom takes.
 pub(super) fn height(model: &Model, width: u16) -> u16 {
     match (&model.input, &model.toast) {
         (Some(input), _) => {
@@ -34,7 +34,7 @@ pub(super) fn height(model: &Model, width: u16) -> u16 {
     }
 }
 
-/// What is asked for, above the line: one line of the screen, or a few.
+/// Returns the lines of the label above the input line, which says what to type.
 fn label(model: &Model, input: &Input, width: u16) -> Vec<String> {
     let text = asked_for(model, input);
     let mut lines = if text.is_empty() { Vec::new() } else { wrap(&text, usize::from(width)) };
@@ -46,7 +46,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     let theme = paper.theme;
     let toast_style = |is_error: bool| if is_error { theme.bad } else { theme.accent };
     if let Some(input) = &model.input {
-        // Above what is typed, so that nothing moves.
+        // The notice goes above the input line, so that nothing moves.
         if let Some(toast) = model.toast.as_ref().filter(|_| area.y > 0) {
             let above = Rect { y: area.y - 1, height: 1, ..area };
             let text = format!(" {} ", text::one_line(&toast.text, 300));
@@ -137,7 +137,7 @@ fn placeholder(purpose: &Purpose) -> &'static str {
 
 fn typed(input: &Input, width: u16) -> Vec<String> {
     let width = usize::from(width.saturating_sub(3)).max(4);
-    // Broken by cells and not between words, so that the cursor is found by counting.
+    // Lines are broken by cells, not between words, so that the cursor's place is found by counting.
     let mut lines = Vec::new();
     for line in input.line.text().split('\n') {
         let mut part = String::new();
@@ -173,7 +173,7 @@ fn draw_input(model: &Model, paper: &mut Paper<'_>, area: Rect, input: &Input) {
             paper.text(x + 1, at.y, at.right().saturating_sub(x + 1), hint, theme.dim);
         }
     }
-    // The cursor: in a single line where it is, in several at their end.
+    // In a single line the cursor is shown at its place, in several lines at their end.
     let last = lines.last().map_or(0, |line| cells(line));
     let is_single = lines.len() == 1;
     let column = if is_single { u16::try_from(input.line.cursor_column()).unwrap_or(last) } else { last };

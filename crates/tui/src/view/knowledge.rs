@@ -1,4 +1,4 @@
-//! What is known of the project: a search, or a query.
+//! Draws the results of a search or query in the project's knowledge.
 
 use ratatui_core::layout::Rect;
 

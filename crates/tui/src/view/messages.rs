@@ -1,4 +1,4 @@
-//! Messages: a tab for each agent, with what was said as bubbles, and a line to write in.
+//! Draws the messages: a tab for each agent, with messages as bubbles, and a line to write in.
 
 use consort_core::presence::Status;
 use consort_core::text;
@@ -21,7 +21,7 @@ use crate::Message;
 use crate::Model;
 use crate::Target;
 
-/// How wide a bubble is at most.
+/// The greatest width of a bubble, in cells.
 const WIDEST: u16 = 76;
 
 pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
@@ -53,7 +53,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     paper.target(last, Target::InputLine);
 }
 
-/// `▸ Agents │ ● Falcon (3) │ + All`, scrolled so that the open one is seen.
+/// Draws `▸ Agents │ ● Falcon (3) │ + All`, scrolled so that the open tab is visible.
 fn tabs(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     let theme = paper.theme;
     let tabs = model.chat_tabs();
@@ -96,7 +96,7 @@ fn tabs(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-/// What was said, from its end.
+/// Draws the messages of a chat, from the last upwards.
 fn bubbles(model: &Model, paper: &mut Paper<'_>, area: Rect, messages: &[&Message]) {
     if messages.is_empty() && !model.filter.is_empty() {
         no_match(model, paper, area, "message here");
@@ -113,7 +113,7 @@ fn bubbles(model: &Model, paper: &mut Paper<'_>, area: Rect, messages: &[&Messag
     }
     let width = area.width.saturating_sub(4).min(WIDEST);
     let (height, mut lines) = (usize::from(area.height), Vec::new());
-    // Only as many as can be seen: a chat may be long.
+    // Only the visible messages are laid out, because a chat may be long.
     let mut scroll = model.scroll;
     for message in messages.iter().rev() {
         let bubble = bubble(model, paper, message, width);
@@ -130,7 +130,7 @@ fn bubbles(model: &Model, paper: &mut Paper<'_>, area: Rect, messages: &[&Messag
     }
 }
 
-/// `┌─ Falcon ── question #41 ───── 10m ago ─┐`, the text, and the lower edge.
+/// Returns the lines of a bubble: `┌─ Falcon ── question #41 ───── 10m ago ─┐`, the text, and the lower edge.
 fn bubble(model: &Model, paper: &Paper<'_>, message: &Message, width: u16) -> Vec<(bool, Vec<Span>)> {
     let theme = paper.theme;
     let frame = if message.is_unread { theme.warn } else { theme.dim };

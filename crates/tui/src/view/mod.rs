@@ -34,17 +34,17 @@ use theme::Theme;
 
 pub(crate) use words::status_word;
 
-/// The smallest terminal in which all of it can be used.
+/// The smallest terminal in which the whole screen can be used.
 pub const SMALLEST: (u16, u16) = (60, 20);
 
-/// What a drawn screen means to the mouse, and where the cursor is.
+/// The areas of a drawn screen that can be clicked, and the place of the cursor.
 #[derive(Debug, Default)]
 pub struct Drawn {
     pub targets: Vec<(Rect, Target)>,
     pub cursor: Option<(u16, u16)>,
 }
 
-/// Draws all of it.
+/// Draws the whole screen.
 pub fn draw(model: &Model, buffer: &mut Buffer) -> Drawn {
     let area = buffer.area;
     let mut paper = Paper { buffer, theme: Theme::of(model.senses), targets: Vec::new(), cursor: None };
@@ -76,7 +76,7 @@ pub fn draw(model: &Model, buffer: &mut Buffer) -> Drawn {
     Drawn { targets: paper.targets, cursor: paper.cursor }
 }
 
-/// `consort · shop   3 agents: 1 waiting, 2 working   » 2 unread`
+/// Draws the title line: `consort · shop  ◆ 1 waiting  ● 2 working   » 2 unread`.
 fn title(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     let theme = paper.theme;
     let scope = model.scope.as_deref().unwrap_or("all projects");
@@ -124,7 +124,7 @@ fn title(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     paper.right(area, &told.join("  "), theme.accent);
 }
 
-/// How much of the panels' names is shown.
+/// The length in which the panels' names are shown.
 #[derive(Clone, Copy)]
 enum Form {
     Full,
@@ -132,7 +132,7 @@ enum Form {
     Short,
 }
 
-/// `1 Agents  2 Messages (3)  3 Tasks …`, as much of it as fits.
+/// Draws the names of the panels, `1 Agents  2 Messages (3)  3 Tasks …`, in the longest form that fits.
 fn panels(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     let theme = paper.theme;
     let unread = model.data.messages.iter().filter(|message| message.is_unread).count();
@@ -169,12 +169,12 @@ fn panels(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-/// A frame for a panel, and what is inside.
+/// Draws the frame of a panel, and returns the area inside.
 fn panel_frame(model: &Model, paper: &mut Paper<'_>, area: Rect, title: &str) -> Rect {
     paper.frame(area, title, model.focus == Focus::Main && model.input.is_none())
 }
 
-/// Lines that say what to do where there is nothing to show.
+/// Draws lines that say what to do in a panel with nothing to show.
 fn teach(paper: &mut Paper<'_>, area: Rect, lines: &[&str]) {
     let style = paper.theme.dim;
     let height = u16::try_from(lines.len()).unwrap_or(0);
@@ -185,7 +185,7 @@ fn teach(paper: &mut Paper<'_>, area: Rect, lines: &[&str]) {
     }
 }
 
-/// Says that the filter leaves nothing here, and where it finds something.
+/// Says that no row here passes the filter, and in which panels some do.
 fn no_match(model: &Model, paper: &mut Paper<'_>, area: Rect, what: &str) {
     let none = format!("No {what} matches /{}. Esc clears it.", model.filter);
     let found: Vec<String> = model
@@ -199,7 +199,7 @@ fn no_match(model: &Model, paper: &mut Paper<'_>, area: Rect, what: &str) {
     }
 }
 
-/// `m message  f focus its pane  …`: the keys that are of use here, as many as fit.
+/// Returns the keys that are useful here, each with its label, such as `m` and `message`.
 fn hints(model: &Model) -> Vec<(&'static str, &'static str)> {
     let key = keys::shown;
     let mut hints = Vec::new();

@@ -1,4 +1,4 @@
-//! What lies over the panels: help, pages, questions, lists to choose from.
+//! Draws the windows over the panels: help, pages, questions, lists to choose from.
 
 use ratatui_core::layout::Rect;
 
@@ -26,7 +26,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, screen: Rect) {
     }
 }
 
-/// An area in the middle of the screen, emptied and framed; what is inside.
+/// Clears and frames an area in the middle of the screen, and returns the area inside.
 fn sheet(paper: &mut Paper<'_>, screen: Rect, width: u16, height: u16, title: &str) -> Rect {
     let (width, height) =
         (width.min(screen.width.saturating_sub(2)), height.min(screen.height.saturating_sub(2)));
@@ -34,7 +34,7 @@ fn sheet(paper: &mut Paper<'_>, screen: Rect, width: u16, height: u16, title: &s
     let y = screen.y + (screen.height - height) / 2;
     let area = Rect { x, y, width, height };
     paper.clear(area);
-    // What lies below takes no clicks.
+    // The panels below take no clicks.
     paper.target(screen, Target::Detail);
     paper.frame(area, title, true)
 }

@@ -1,4 +1,4 @@
-//! What is drawn on: cells, with the few shapes that the panels are made of.
+//! The buffer of cells that panels are drawn into, with functions for texts, frames, rows and wrapping.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -12,7 +12,7 @@ use crate::Target;
 /// A text in a style.
 pub(crate) type Span = (String, Style);
 
-/// The screen while it is drawn.
+/// The screen while it is drawn: its cells, clickable areas and cursor.
 pub(crate) struct Paper<'a> {
     pub(crate) buffer: &'a mut Buffer,
     pub(crate) theme: Theme,
@@ -21,7 +21,7 @@ pub(crate) struct Paper<'a> {
 }
 
 impl Paper<'_> {
-    /// Writes as much of a text as fits; the column after it.
+    /// Writes as much of a text as fits, and returns the column after it.
     pub(crate) fn text(&mut self, x: u16, y: u16, width: u16, text: &str, style: Style) -> u16 {
         let area = self.buffer.area;
         if y >= area.bottom() || x >= area.right() || width == 0 {
@@ -31,7 +31,7 @@ impl Paper<'_> {
         self.buffer.set_stringn(x, y, &text, usize::from(width.min(area.right() - x)), style).0
     }
 
-    /// Writes several texts one after the other.
+    /// Writes several texts one after the other, and returns the column after them.
     pub(crate) fn spans(&mut self, area: Rect, spans: &[Span]) -> u16 {
         let mut x = area.x;
         for (text, style) in spans {
@@ -46,13 +46,13 @@ impl Paper<'_> {
         self.text(area.right() - width, area.y, width, text, style);
     }
 
-    /// A row that is selected is reversed from edge to edge.
+    /// Marks an area as selected, from edge to edge.
     pub(crate) fn select(&mut self, area: Rect) {
         let style = self.theme.selected;
         self.buffer.set_style(area.intersection(self.buffer.area), style);
     }
 
-    /// A frame with a title; what is inside.
+    /// Draws a frame with a title, and returns the area inside.
     pub(crate) fn frame(&mut self, area: Rect, title: &str, is_focused: bool) -> Rect {
         if area.width < 2 || area.height < 2 {
             return Rect { width: 0, height: 0, ..area };
@@ -72,7 +72,7 @@ impl Paper<'_> {
         Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
     }
 
-    /// Empties an area.
+    /// Clears an area.
     pub(crate) fn clear(&mut self, area: Rect) {
         let area = area.intersection(self.buffer.area);
         for y in area.top()..area.bottom() {
@@ -88,7 +88,7 @@ impl Paper<'_> {
         self.targets.push((area, target));
     }
 
-    /// Lines of text from the top; how far it was scrolled at most.
+    /// Draws lines of text from the line `scroll`, and returns that number, limited to the end of the text.
     pub(crate) fn lines(&mut self, area: Rect, lines: &[Span], scroll: usize) -> usize {
         let height = usize::from(area.height);
         let scroll = scroll.min(lines.len().saturating_sub(height));
@@ -104,17 +104,17 @@ impl Paper<'_> {
     }
 }
 
-/// One row of an area.
+/// Returns one row of an area.
 pub(crate) fn row(area: Rect, y: u16) -> Rect {
     Rect { x: area.x, y: area.y + y, width: area.width, height: 1 }
 }
 
-/// How many cells a text takes.
+/// Returns the number of terminal cells that a text takes.
 pub(crate) fn cells(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
-/// At most so many cells of a text, with `…` where something is missing.
+/// Cuts a text to at most `width` cells, with `…` at the end if something is missing.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     let text: String =
         text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| !c.is_control()).collect();
@@ -137,7 +137,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     shown
 }
 
-/// A text in so many cells: cut, or filled up with spaces.
+/// Makes a text exactly `width` cells wide: cuts it, or fills it up with spaces.
 pub(crate) fn fit(text: &str, width: usize) -> String {
     let mut text = cut(text, width);
     let missing = width.saturating_sub(text.width());
@@ -145,7 +145,7 @@ pub(crate) fn fit(text: &str, width: usize) -> String {
     text
 }
 
-/// A text in lines of so many cells, broken between words where that can be.
+/// Wraps a text into lines of at most `width` cells, between words if possible.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(4);
     let mut lines = Vec::new();
@@ -178,7 +178,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Which rows are shown, so that the selected one is among them and has some around it.
+/// Returns the range of rows to show, so that the selected row is among them, in the middle if possible.
 pub(crate) fn window(count: usize, selected: usize, height: usize) -> std::ops::Range<usize> {
     let first = selected.saturating_sub(height / 2).min(count.saturating_sub(height));
     first..(first + height).min(count)

@@ -1,4 +1,4 @@
-//! What needs the person: on top, with the very question and its options.
+//! Draws the queue of items that need the person, at the top, with the selected item's question and options.
 
 use consort_core::text;
 use ratatui_core::layout::Rect;
@@ -17,13 +17,13 @@ use crate::Model;
 use crate::Purpose;
 use crate::Target;
 
-/// What a question stands behind.
+/// The margin before each line of a question.
 const MARGIN: &str = "   │ ";
 
-/// How many items are listed at most beside the selected one's question.
+/// The most items that are listed together with the selected item's question.
 const LISTED: usize = 5;
 
-/// How many lines it takes.
+/// Returns the number of lines that the queue takes.
 pub(super) fn height(model: &Model, area: Rect) -> u16 {
     let queue = model.queue();
     let Some(item) = model.selected_item() else { return 0 };
@@ -44,7 +44,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     let title = format!("Needs you ({})", queue.len());
     let inner = paper.frame(area, &title, model.focus == Focus::Queue);
     let room = usize::from(inner.height);
-    // The question is worth more than the rest of the list.
+    // The question gets its lines before the rest of the list.
     let lines = body(model, item, usize::from(inner.width).saturating_sub(MARGIN.chars().count()));
     let options = lines.last().is_some_and(|(_, is_options)| *is_options);
     let listed = room.saturating_sub(lines.len()).clamp(1, queue.len().clamp(1, LISTED)).min(room);
@@ -71,7 +71,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-/// `◆ permission  Falcon (claude)  Bash rm -rf build`
+/// Returns `◆ permission  Falcon (claude)  Bash: rm -rf build`.
 fn headline(model: &Model, paper: &Paper<'_>, item: &Item) -> Vec<Span> {
     let theme = paper.theme;
     let (mark, style) = match item.kind {
@@ -95,7 +95,7 @@ fn headline(model: &Model, paper: &Paper<'_>, item: &Item) -> Vec<Span> {
     ]
 }
 
-/// Since when, and until when.
+/// Returns the time that is left for the item, else its age.
 fn when(model: &Model, item: &Item) -> String {
     let left = item.until.map(|until| until.since(model.now).max(0));
     match (left, item.since) {
@@ -107,7 +107,7 @@ fn when(model: &Model, item: &Item) -> String {
     }
 }
 
-/// The question in full, and its options: whether a line is the options.
+/// Returns the lines of the full question and its options; the flag tells whether a line is the options.
 fn body(model: &Model, item: &Item, width: usize) -> Vec<(String, bool)> {
     let mut lines: Vec<(String, bool)> = Vec::new();
     let given = match model.input.as_ref().map(|input| &input.purpose) {
@@ -143,7 +143,8 @@ fn body(model: &Model, item: &Item, width: usize) -> Vec<(String, bool)> {
     lines
 }
 
-/// Draws the question; the options are always seen, whatever has to give way. How many lines.
+/// Draws the question, cut if necessary so that the options are always visible. Returns the number of lines
+/// drawn.
 fn draw_body(
     model: &Model,
     paper: &mut Paper<'_>,

@@ -1,4 +1,4 @@
-//! Who heads where, and who is likely to collide.
+//! Draws the radar: the pairs of agents that are likely to collide, and the topics that each agent heads for.
 
 use consort_core::text;
 use ratatui_core::layout::Rect;
@@ -64,7 +64,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-/// `▮▮▮▯▯ 0.62`
+/// Returns a confidence as a bar: `▮▮▮▯▯ 0.62`.
 fn bar(confidence: f64) -> String {
     let full = (confidence.clamp(0.0, 1.0) * 5.0).round() as usize;
     format!("{}{} {confidence:.2}", "▮".repeat(full), "▯".repeat(5 - full))

@@ -1,4 +1,4 @@
-//! What is reserved, as a tree of paths.
+//! Draws the reservations as a tree of paths.
 
 use consort_core::text;
 use ratatui_core::layout::Rect;
@@ -38,7 +38,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
         );
         return;
     }
-    // Rows of holds have an index of their own.
+    // Only rows of reservations can be selected, so they are counted without the directories.
     let mut index = 0;
     let indices: Vec<Option<usize>> = rows
         .iter()

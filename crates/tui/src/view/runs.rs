@@ -1,4 +1,4 @@
-//! Runs: a card for each that is at work or has ended just now, and those before it.
+//! Draws the runs: a card for each that is running or has ended just now, and a line for each earlier run.
 
 use consort_core::Timestamp;
 use consort_core::text;
@@ -17,10 +17,10 @@ use crate::Model;
 use crate::Run;
 use crate::Target;
 
-/// Lines of a card.
+/// The height of a card, in lines.
 const CARD: u16 = 4;
 
-/// A run that has said nothing for so long may hang.
+/// The time without output after which a run may hang.
 const SILENT: i64 = 60 * Timestamp::SECOND;
 
 pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
@@ -41,7 +41,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
     let cards = runs.iter().take_while(|run| model.has_card(run)).count();
     let is_selected = |at: usize| at == model.row() && model.focus == Focus::Main;
-    // Cards side by side where they fit.
+    // Cards are side by side if the panel is wide enough.
     let per_row = (inner.width / 50).max(1);
     let width = inner.width / per_row;
     let room = (inner.height.saturating_sub(2) / CARD).max(1);
@@ -70,7 +70,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-/// The mark, the CLI, the model; how long, how many tokens and turns; how it does.
+/// Draws the card of a run: its mark, state, CLI, model, duration, tokens and turns, and its present work.
 fn draw_card(model: &Model, paper: &mut Paper<'_>, area: Rect, run: &Run, is_selected: bool) {
     let title = format!("{} {} {}", run.mark, run.number, run.name);
     let inner = paper.frame(area, &title, is_selected);
@@ -115,7 +115,7 @@ fn health(model: &Model, run: &Run) -> (String, Health) {
     }
 }
 
-/// One that has ended, in a line.
+/// Returns the line of a run that has ended.
 fn ended(model: &Model, paper: &Paper<'_>, run: &Run) -> Vec<Span> {
     let theme = paper.theme;
     let style = if run.is_well { theme.good } else { theme.bad };

@@ -1,4 +1,4 @@
-//! Every setting with its value, its tier, and where that is from.
+//! Draws every setting with its value, its tier and the source of the value.
 
 use ratatui_core::layout::Rect;
 

@@ -1,4 +1,4 @@
-//! The tasks of all specs, as a board by state.
+//! Draws the tasks of all specs, as a board by state or as a list.
 
 use consort_core::text;
 use ratatui_core::layout::Rect;
@@ -41,7 +41,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-/// A column for each state.
+/// Draws a column for each state.
 fn board(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     let width = area.width / 4;
     for (at, state) in (0..).zip(TaskState::ALL) {
@@ -74,7 +74,8 @@ fn draw_card(model: &Model, paper: &mut Paper<'_>, area: Rect, task: &Task) {
     }
 }
 
-/// Who has it, or what it waits for.
+/// Returns the spec of a task that is ready, the agent that has or has done it, or the tasks that it waits
+/// for.
 fn standing(model: &Model, task: &Task) -> String {
     let who = task.who.as_deref().unwrap_or("somebody");
     let at = task.at.map_or_else(String::new, |at| format!(", {}", text::ago(model.now.since(at))));
@@ -87,7 +88,7 @@ fn standing(model: &Model, task: &Task) -> String {
     }
 }
 
-/// Where four columns do not fit: one list, with a heading for each state.
+/// Draws one list with a heading for each state, for terminals too narrow for four columns.
 fn list(model: &Model, paper: &mut Paper<'_>, area: Rect, tasks: &[&Task]) {
     let done = tasks.iter().filter(|task| task.state == TaskState::Done).count();
     let inner = panel_frame(model, paper, area, &format!("Tasks, {done} of {} done", tasks.len()));

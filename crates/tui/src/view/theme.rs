@@ -1,5 +1,5 @@
-//! Colours. Nothing is said by colour alone, and only colours of the terminal's own are used, so
-//! that its theme holds.
+//! The colours of the screen. Nothing is shown by colour alone, and only the terminal's own colours are used,
+//! so that its theme applies.
 
 use ratatui_core::style::Color;
 use ratatui_core::style::Modifier;
@@ -38,7 +38,7 @@ impl Theme {
             warn: colour(Color::Yellow, Color::Magenta).add_modifier(Modifier::BOLD),
             bad: colour(Color::LightRed, Color::Red).add_modifier(Modifier::BOLD),
             accent: colour(Color::Cyan, Color::Blue),
-            // One bar, whatever is in it.
+            // A selected row is one uniform bar, whatever its texts' styles are.
             selected: plain.fg(Color::Reset).add_modifier(Modifier::REVERSED).remove_modifier(Modifier::DIM),
             bar: plain.add_modifier(Modifier::BOLD),
         }

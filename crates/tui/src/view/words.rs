@@ -1,11 +1,11 @@
-//! Short words and marks for what is shown.
+//! Short words and marks for statuses, money, numbers and durations.
 
 use consort_core::presence::Status;
 use ratatui_core::style::Style;
 
 use super::theme::Theme;
 
-/// A mark for a status. The word stands beside it: nobody has to learn marks.
+/// Returns the mark of a status. Lists of agents show the word beside it, so nobody has to learn marks.
 pub(crate) fn status_mark(status: Status) -> &'static str {
     match status {
         Status::Waiting => "◆",
@@ -38,7 +38,7 @@ pub(crate) fn status_style(theme: &Theme, status: Status) -> Style {
     }
 }
 
-/// `$0.12`, `<$0.01`.
+/// Formats an amount of money: `$0.12`, `<$0.01`.
 pub(crate) fn money(millionths: u64) -> String {
     match millionths {
         0 => "$0".to_owned(),
@@ -47,7 +47,7 @@ pub(crate) fn money(millionths: u64) -> String {
     }
 }
 
-/// `950`, `12k`, `3.4M`.
+/// Formats a number in a few characters: `950`, `12k`, `3.4M`.
 pub(crate) fn short_number(number: u64) -> String {
     match number {
         ..1_000 => number.to_string(),
@@ -56,7 +56,7 @@ pub(crate) fn short_number(number: u64) -> String {
     }
 }
 
-/// `12s`, `3m05`, `2h10`.
+/// Formats a duration: `12s`, `3m05`, `2h10`.
 pub(crate) fn took(milliseconds: i64) -> String {
     let seconds = milliseconds.max(0) / 1_000;
     match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
