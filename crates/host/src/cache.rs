@@ -1,5 +1,5 @@
-//! The cache on this machine of results that were computed from a file's content: kept
-//! by its hash, bounded, and safe to delete.
+//! A cache of results that were computed from files, keyed by the hash of a file's content: bounded, and
+//! safe to delete.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,18 +13,18 @@ use consort_files::OurDir;
 
 use crate::files::content_hash;
 
-/// How much is kept, in bytes; the longest untouched goes first.
+/// Most bytes that are kept; the least recently used results are removed first.
 const MOST: u64 = 64 << 20;
 
-/// How large one result may be.
+/// Most bytes of one result.
 pub const LARGEST: usize = 4 << 20;
 
-/// Results of other programs, kept by the content they were made from.
+/// A cache of other programs' results, keyed by the content they were made from.
 pub struct Cache {
     dir: PathBuf,
 }
 
-/// How much there is.
+/// The number of results in the cache, and their size together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     pub results: usize,
@@ -32,22 +32,21 @@ pub struct Size {
 }
 
 impl Cache {
-    /// The cache in a directory.
+    /// Uses the cache in a directory.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
 
-    /// What was computed of a file as it is now, under that name.
+    /// Returns the result of that name for the content that a file has now.
     pub fn get(&self, file: &Path, name: &str) -> Option<Vec<u8>> {
         let place = self.place(file, name)?;
         let found = fs::read(&place).ok()?;
-        // Touched: what is asked for stays.
+        // The modification time is the time of the last use, by which `tidy` removes.
         let _ = fs::File::open(&place).and_then(|file| file.set_modified(now()));
         Some(found)
     }
 
-    /// Keeps a result; false where the file cannot be read or the result is too
-    /// large.
+    /// Keeps a result; false if the file cannot be read or the result is too large.
     pub fn put(&self, file: &Path, name: &str, result: &[u8]) -> std::io::Result<bool> {
         let Some(place) = self.place(file, name).filter(|_| result.len() <= LARGEST) else {
             return Ok(false);
@@ -61,7 +60,7 @@ impl Cache {
         Ok(true)
     }
 
-    /// How many results there are, and how large they are.
+    /// Returns the number of results, and their size together.
     pub fn size(&self) -> Size {
         let one = |size: Size, (_, bytes, _): (PathBuf, u64, SystemTime)| Size {
             results: size.results + 1,
@@ -70,7 +69,7 @@ impl Cache {
         self.all().into_iter().fold(Size::default(), one)
     }
 
-    /// Removes all of them.
+    /// Removes all results.
     pub fn clear(&self) -> std::io::Result<()> {
         OurDir::remove(&self.dir)
     }
@@ -80,7 +79,7 @@ impl Cache {
         Some(self.dir.join(format!("{}-{}", content_hash(file)?, &name[..16])))
     }
 
-    /// Lets the longest untouched go until there is room.
+    /// Removes the least recently used results until the rest is within the limit.
     fn tidy(&self) {
         let mut all = self.all();
         let mut bytes: u64 = all.iter().map(|(_, bytes, _)| bytes).sum();

@@ -1,10 +1,9 @@
-//! Whether processes wait for the network: how many connections they have open.
+//! Counts the open connections of processes, which tells whether they wait for the network.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-/// How many established TCP connections these processes have; nothing where that cannot be
-/// seen.
+/// Counts the established TCP connections of these processes; `None` if they cannot be seen.
 pub fn connections(pids: impl Iterator<Item = u32>) -> Option<usize> {
     if !cfg!(target_os = "linux") {
         return None;
@@ -18,7 +17,7 @@ pub fn connections(pids: impl Iterator<Item = u32>) -> Option<usize> {
     Some(sockets.collect::<BTreeSet<u64>>().len())
 }
 
-/// The sockets of a table such as `/proc/net/tcp` that are connected.
+/// Lists the sockets of a table such as `/proc/net/tcp` that are connected.
 fn established(table: &str) -> Vec<u64> {
     let inode = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();

@@ -1,5 +1,4 @@
-//! Finds on this machine where a path really is behind links, and hashes and stamps
-//! files to notice changes.
+//! Resolves the links of paths on this machine, and lists, reads, hashes, stamps and puts back files.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,9 +16,9 @@ use consort_files::Tree;
 
 use crate::git;
 
-/// How many links that lead nowhere are followed, one after the other.
+/// Most links to missing targets that are followed, one after the other.
 const MOST_LINKS: usize = 16;
-/// A directory with more is not listed whole.
+/// Most names of a directory that are listed.
 const MOST_NAMES: usize = 2_000;
 
 pub(crate) fn locate(path: &Path) -> Located {
@@ -37,25 +36,25 @@ pub(crate) fn locate(path: &Path) -> Located {
     Located { repository: None, worktree: "/".into(), path, exists, is_dir }
 }
 
-/// The names in a directory, as far as they are few and text.
+/// Lists the names in a directory that are text, up to a limit.
 pub fn names(directory: &Path) -> Option<Vec<String>> {
     let entries = fs::read_dir(directory).ok()?.take(MOST_NAMES);
     Some(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
 }
 
-/// The path without links, `.` and `..`, also where its end does not exist yet.
+/// Resolves links, `.` and `..` in a path, even if its end does not exist yet.
 pub(crate) fn real_path(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| follow(path, MOST_LINKS))
 }
 
-/// The same, part by part.
+/// Resolves a path whose end does not exist, part by part.
 fn follow(path: &Path, links: usize) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let parts: Vec<Component<'_>> = path.components().collect();
     for end in (1..=parts.len()).rev() {
         let Ok(mut real) = fs::canonicalize(parts[..end].iter().collect::<PathBuf>()) else { continue };
         let mut rest = parts[end..].iter();
-        // A link that leads nowhere is written through.
+        // A write through a link to a missing target would make the target.
         if let Some(name) = rest.clone().next()
             && let Ok(target) = fs::read_link(real.join(name))
             && links > 0
@@ -78,7 +77,8 @@ fn follow(path: &Path, links: usize) -> PathBuf {
 pub(crate) fn stamp(path: &Path) -> Stamp {
     match fs::metadata(path) {
         Ok(file) => Stamp {
-            // Also what was moved here, or is as old as it claims to be.
+            // The change time also tells files that were moved here, or whose modification time was set
+            // back.
             changed: file.ctime().saturating_mul(1_000_000_000).saturating_add(file.ctime_nsec()),
             size: file.size(),
         },
@@ -86,8 +86,7 @@ pub(crate) fn stamp(path: &Path) -> Stamp {
     }
 }
 
-/// The files below a directory, breadth first, without what is git's own; and
-/// whether those are all.
+/// Lists the files below a directory, breadth first, without `.git`; false if there are more than `most`.
 pub(crate) fn below(worktree: &Path, below: &str, depth: Option<usize>, most: usize) -> (Vec<String>, bool) {
     let start = worktree.join(below);
     let relative = |path: &Path| path.strip_prefix(worktree).unwrap_or(path).to_string_lossy().into_owned();
@@ -115,7 +114,7 @@ pub(crate) fn below(worktree: &Path, below: &str, depth: Option<usize>, most: us
     (found, true)
 }
 
-/// Longer files are not looked at.
+/// Most bytes of a file that is hashed.
 const LONGEST_HASHED: u64 = 64 << 20;
 
 pub(crate) fn content_hash(path: &Path) -> Option<String> {
@@ -123,7 +122,7 @@ pub(crate) fn content_hash(path: &Path) -> Option<String> {
     Some(blake3::hash(&content).to_hex()[..32].to_owned())
 }
 
-/// A file that is no link, if it is not longer than that.
+/// Reads a regular file of at most `longest` bytes, without following a link.
 pub(crate) fn content(path: &Path, longest: u64) -> Option<FileContent> {
     let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
     let (dir, name) = (path.parent()?, path.file_name()?);
@@ -132,7 +131,7 @@ pub(crate) fn content(path: &Path, longest: u64) -> Option<FileContent> {
     Some(FileContent { bytes, hash, is_executable: found.mode() & 0o100 != 0 })
 }
 
-/// Puts a file of a worktree in the place of what is there; one that was gone may be run again.
+/// Puts a file of a worktree back; a file that was gone is made executable again if it was.
 pub(crate) fn put_back(
     worktree: &Path,
     path: &str,
@@ -152,20 +151,20 @@ pub(crate) fn put_back(
     Ok(())
 }
 
-/// What tells one content from any other, and cannot be turned back.
+/// Hashes bytes with BLAKE3, as hexadecimal text.
 pub fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// No text that we read on somebody's word is longer.
+/// Most bytes of a text file that somebody named.
 const LONGEST_TEXT: u64 = 4 << 20;
 
 fn no_such_file() -> std::io::Error {
     std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such file")
 }
 
-/// A file's text. In a repository no link is followed: its authors may
-/// have pointed it anywhere.
+/// Reads a file's text. In a repository no link is followed: its authors may have pointed the link
+/// anywhere.
 pub(crate) fn text(path: &Path) -> std::io::Result<String> {
     let path = std::path::absolute(path)?;
     let worktree = path.ancestors().skip(1).find(|dir| git::git_dir(dir).is_some());
@@ -184,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// A repository at `repo`, known by its `HEAD`.
+    /// Makes a directory with a repository at `repo`, known by its `HEAD`.
     fn world() -> (tempfile::TempDir, PathBuf) {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap();

@@ -18,23 +18,23 @@ use crate::run_program::run_for;
 use crate::run_program::run_for_bytes;
 use crate::run_program::run_with_input;
 
-/// What marks a project without a repository.
+/// The file that marks a project without a repository.
 const MARKER: &str = ".consort/config.toml";
 
-/// What a directory called `.consort` has that is our own home instead.
+/// The file that tells our own data directory, if it is called `.consort`, from a project's.
 const NOT_A_MARKER: &str = ".consort/consort.db";
 
-/// No file that is read here is longer; `packed-refs` may be long.
+/// Most bytes of a file that is read here; `packed-refs` may be long.
 const LONGEST: u64 = 64 << 20;
 
-/// How many worktrees of a repository are looked at.
+/// Most worktrees of a repository that are listed.
 const MOST_WORKTREES: usize = 64;
 
-/// How many paths git is asked about at once.
+/// Most paths that one git command is asked about.
 const MOST_ASKED: usize = 256;
 
-/// The text of a file of git's own. A directory that somebody else prepared may
-/// have a pipe or a device in its place.
+/// Reads a text file of git's own. A pipe or a device, which somebody else may have put in its place, is
+/// an error.
 fn read_text(path: impl AsRef<Path>) -> std::io::Result<String> {
     let bytes = consort_files::read(path.as_ref(), LONGEST)?;
     String::from_utf8(bytes).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
@@ -61,12 +61,12 @@ pub(crate) fn place(dir: &Path) -> Place {
     Place { worktree: root.clone(), repository: root, origin: None, branch: None, is_git: false }
 }
 
-/// The branch checked out now, or `@` and the commit's first digits.
+/// Returns the branch checked out now, or `@` and the first digits of a detached commit.
 pub(crate) fn branch(worktree: &Path) -> Option<String> {
     head(&git_dir(worktree)?)
 }
 
-/// The commit that is checked out, read from where git keeps it.
+/// Reads the id of the commit that is checked out from git's files.
 pub(crate) fn commit(worktree: &Path) -> Option<String> {
     let git_dir = git_dir(worktree)?;
     let head = read_text(git_dir.join("HEAD")).ok()?;
@@ -80,15 +80,15 @@ pub(crate) fn commit(worktree: &Path) -> Option<String> {
     line.split_once(' ').map(|(commit, _)| commit.to_owned())
 }
 
-/// Changes the configuration of a repository.
+/// Changes the configuration of a repository; false if `git config` fails.
 pub fn git_config(worktree: &Path, arguments: &[&str]) -> bool {
     let mut config = git(worktree);
     config.args(["config", "--local"]).args(arguments);
     run(&mut config, Duration::from_secs(2)).is_some()
 }
 
-/// Both sides of a file that git could not merge, while that is not settled; starts `git`
-/// only in the middle of a merge.
+/// Returns both sides of a file whose merge conflict is not resolved; starts `git` only in the middle of
+/// a merge.
 pub fn unmerged_sides(worktree: &Path, path: &str) -> Vec<Vec<u8>> {
     let Some(git_dir) = git_dir(worktree) else { return Vec::new() };
     let under_way = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
@@ -110,7 +110,7 @@ pub fn has_merge_driver(worktree: &Path, name: &str) -> bool {
     String::from_utf8_lossy(&text).contains(&format!("[merge \"{name}\"]"))
 }
 
-/// When a revision was committed, in seconds; starts `git`.
+/// Returns the time of a commit, in seconds since 1970; starts `git`.
 pub fn commit_time(worktree: &Path, revision: &str) -> Option<i64> {
     if revision.starts_with('-') {
         return None;
@@ -120,11 +120,11 @@ pub fn commit_time(worktree: &Path, revision: &str) -> Option<i64> {
     run(&mut show, Duration::from_secs(2))?.trim().parse().ok()
 }
 
-/// The oldest root of the history; only `git` itself can tell.
+/// Finds the oldest root commit of the history; only `git` itself can tell.
 pub(crate) fn root_commit(worktree: &Path) -> RootCommit {
     let mut rev_list = git(worktree);
     rev_list.args(["rev-list", "--max-parents=0", "HEAD"]);
-    // Without a commit it exits with 128.
+    // In a repository without a commit git exits with 128.
     match run_for(&mut rev_list, Duration::from_secs(1), &[0, 128]) {
         Some(roots) => {
             roots.lines().last().map_or(RootCommit::Absent, |root| RootCommit::Found(root.to_owned()))
@@ -133,20 +133,22 @@ pub(crate) fn root_commit(worktree: &Path) -> RootCommit {
     }
 }
 
-/// What a hook asks of git is answered within this, or not at all.
+/// Longest time git may take to answer a hook.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Whether anything that the pattern means differs from the last commit, if git tells in time.
+/// Whether anything that the pattern matches differs from the last commit; `None` if git does not tell in
+/// time.
 pub(crate) fn has_changes(worktree: &Path, pattern: &Pattern, with_new: bool) -> Option<bool> {
     let pathspec = pathspec(pattern);
     let mut command = asking(worktree);
-    // Looking must not take the lock that someone's commit needs.
+    // `--no-optional-locks`: a status must not take the lock that someone's commit needs.
     let new = if with_new { "-unormal" } else { "-uno" };
     command.args(["--no-optional-locks", "status", "--porcelain", "--no-renames", new, "--", &pathspec]);
     run(&mut command, PATIENCE).map(|changes| !changes.trim().is_empty())
 }
 
-/// Git knows no braces: then everything below what is plain.
+/// Translates a pattern for git, which knows no braces: a pattern with braces becomes the directory above
+/// all that it matches.
 fn pathspec(pattern: &Pattern) -> String {
     match pattern.literal() {
         Some(path) => format!(":(literal,top){path}"),
@@ -155,7 +157,7 @@ fn pathspec(pattern: &Pattern) -> String {
     }
 }
 
-/// What differs between commits and a pattern means, as far as git tells in time.
+/// Lists the paths that differ between commits and match a pattern; none if git does not tell in time.
 pub(crate) fn differing(worktree: &Path, range: &[String], pattern: &Pattern) -> Vec<String> {
     let mut command = asking(worktree);
     command.args(["diff", "-z", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames"]);
@@ -164,8 +166,8 @@ pub(crate) fn differing(worktree: &Path, range: &[String], pattern: &Pattern) ->
     names.split_terminator('\0').map(str::to_owned).collect()
 }
 
-/// Whether a file that differs between commits has changes of its own: then git does not
-/// touch any of them.
+/// Whether a file that differs between commits also has uncommitted changes: then git refuses to touch
+/// any of the files.
 pub(crate) fn would_overwrite_changes(worktree: &Path, range: &[String], pattern: &Pattern) -> bool {
     let names = |range: &[String], paths: &[String]| {
         let mut command = asking(worktree);
@@ -179,7 +181,7 @@ pub(crate) fn would_overwrite_changes(worktree: &Path, range: &[String], pattern
     !paths.is_empty() && names(&["HEAD".to_owned()], &paths).is_some_and(|dirty| !dirty.trim().is_empty())
 }
 
-/// The worktrees of a repository, as it notes them; none if it has only its own.
+/// Lists the worktrees of a repository, as it notes them; none if it has only its own.
 pub(crate) fn worktrees(repository: &Path) -> Vec<PathBuf> {
     let Ok(notes) = fs::read_dir(repository.join("worktrees")) else { return Vec::new() };
     let noted = notes.flatten().take(MOST_WORKTREES).filter_map(|note| {
@@ -190,22 +192,22 @@ pub(crate) fn worktrees(repository: &Path) -> Vec<PathBuf> {
     noted.chain(own.map(Path::to_owned)).map(|worktree| text(&worktree)).collect()
 }
 
-/// Which of these paths are ignored and not tracked. Outside of a repository none is.
+/// Returns those of the paths that are ignored and not tracked; outside of a repository, none.
 pub(crate) fn ignored(worktree: &Path, paths: &[&str]) -> Option<Vec<String>> {
     if git_dir(worktree).is_none() {
         return Some(Vec::new());
     }
-    // A command line has an end: beyond that nothing is told.
+    // A command line's length is limited: further paths are not asked about.
     let paths: Vec<String> = paths.iter().take(MOST_ASKED).map(|path| format!("./{path}")).collect();
     let mut command = git(worktree);
     command.args(["-c", "core.quotePath=false", "check-ignore", "--"]).args(&paths);
-    // It exits 1 where none is.
+    // Git exits with 1 if none of the paths is ignored.
     let told = run_for(&mut command, Duration::from_secs(1), &[0, 1])?;
     Some(told.lines().map(|path| path.trim_start_matches("./").to_owned()).collect())
 }
 
-/// The paths that cannot be merged between the commits of two worktrees of one
-/// repository. A `git` that cannot tell (before 2.38) tells of none.
+/// Lists the paths that conflict if the commits of two worktrees of one repository are merged. A `git`
+/// that cannot tell (before 2.38) gives none.
 pub(crate) fn merge_conflicts(one: &Path, other: &Path) -> Vec<String> {
     let head =
         |dir: &Path| run(git(dir).args(["rev-parse", "--verify", "-q", "HEAD"]), Duration::from_secs(1));
@@ -220,12 +222,12 @@ pub(crate) fn merge_conflicts(one: &Path, other: &Path) -> Vec<String> {
         ours.trim(),
         theirs.trim(),
     ]);
-    // It exits 1 where there are conflicts: first the tree, then the paths.
+    // Git exits with 1 if there are conflicts; it prints the tree first, then the paths.
     let told = run_for(&mut command, Duration::from_secs(5), &[0, 1]).unwrap_or_default();
     told.split('\0').skip(1).filter(|path| !path.is_empty()).map(str::to_owned).collect()
 }
 
-/// What differs from the last commit: `src/auth.rs +12 -3`, and `new.rs (new)`.
+/// Lists the changes since the last commit: `src/auth.rs +12 -3`, and `new.rs (new)`.
 pub(crate) fn changes(worktree: &Path) -> Vec<String> {
     let ask = |arguments: &[&str]| {
         let mut command = git(worktree);
@@ -243,29 +245,29 @@ pub(crate) fn changes(worktree: &Path) -> Vec<String> {
     known.chain(new).collect()
 }
 
-/// The paths that a commit would take, asked from within its own hook.
+/// Lists the paths that a commit would take, asked from within a git hook of that commit.
 pub fn staged(dir: &Path) -> Option<Vec<String>> {
-    // The index of that commit is in the environment, so it stays.
+    // The environment names the index of that commit, so it is kept.
     let mut git = Command::new("git");
     git.arg("-C").arg(dir).args(["diff", "--cached", "--name-only", "--no-renames", "-z"]);
     let paths = run(&mut git, Duration::from_secs(10))?;
     Some(paths.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// Where a repository keeps its hooks.
+/// Returns the directory of a repository's git hooks.
 pub fn hooks_dir(dir: &Path) -> Option<PathBuf> {
     let path = run(git(dir).args(["rev-parse", "--git-path", "hooks"]), Duration::from_secs(1))?;
     let path = dir.join(path.trim_end_matches('\n'));
     Some(fs::canonicalize(&path).unwrap_or(path))
 }
 
-/// What all worktrees of the repository of a worktree share.
+/// Returns the git directory that all worktrees of a worktree's repository share.
 pub fn repository(worktree: &Path) -> Option<PathBuf> {
     git_dir(worktree).map(|git_dir| common_dir(&git_dir))
 }
 
-/// Makes a worktree on a branch, which is made where there is none of that name; what git
-/// said if it did not.
+/// Makes a worktree on a branch, and the branch if there is none of that name; the error is git's
+/// message.
 pub fn add_worktree(worktree: &Path, path: &Path, branch: &str) -> Result<(), String> {
     let exists = run(
         git(worktree).args(["show-ref", "--verify", "--quiet"]).arg(format!("refs/heads/{branch}")),
@@ -284,7 +286,7 @@ pub fn add_worktree(worktree: &Path, path: &Path, branch: &str) -> Result<(), St
     }
 }
 
-/// How many lines were added to a worktree and removed since its last commit; starts `git`.
+/// Counts the lines that were added and removed in a worktree since its last commit; starts `git`.
 pub fn changed_lines(worktree: &Path) -> Option<(u32, u32)> {
     let mut diff = git(worktree);
     diff.args(["diff", "--no-ext-diff", "--no-textconv", "--numstat", "HEAD", "--"]);
@@ -298,11 +300,11 @@ pub fn changed_lines(worktree: &Path) -> Option<(u32, u32)> {
     Some(lines)
 }
 
-/// How long a checkout may take.
+/// Longest time a checkout may take.
 const MAKING: Duration = Duration::from_secs(120);
 
-/// `git` in that worktree, whatever hook of whatever repository we are in. What the
-/// repository's own settings would have it run is not run.
+/// Builds a `git` command for a worktree, whatever git hook of whatever repository we run in. Programs
+/// that the repository's own settings name are not run.
 pub(crate) fn git(worktree: &Path) -> Command {
     let mut git = Command::new("git");
     for setting in ["core.fsmonitor=false", "log.showSignature=false"] {
@@ -315,14 +317,14 @@ pub(crate) fn git(worktree: &Path) -> Command {
     git
 }
 
-/// The same for a hook's questions: no hook of the repository's runs.
+/// Builds a `git` command for a question of our hooks: no git hook of the repository runs either.
 fn asking(worktree: &Path) -> Command {
     let mut git = git(worktree);
     git.args(["-c", "core.hooksPath=/dev/null"]);
     git
 }
 
-/// The `.git` of a worktree: a directory, or a file that names one.
+/// Finds the git directory of a worktree: `.git` itself, or the directory that a file `.git` names.
 pub(crate) fn git_dir(worktree: &Path) -> Option<PathBuf> {
     let dot_git = worktree.join(".git");
     if dot_git.join("HEAD").is_file() {
@@ -334,8 +336,9 @@ pub(crate) fn git_dir(worktree: &Path) -> Option<PathBuf> {
     target.join("HEAD").is_file().then_some(target)
 }
 
-/// What all worktrees of a repository share. A repository's own worktrees are kept
-/// below it: a directory that merely names another's is not one of them.
+/// Returns the git directory that all worktrees of a repository share. A repository keeps the git
+/// directories of its worktrees below its own: a directory that merely names another repository's is not
+/// accepted.
 pub(crate) fn common_dir(git_dir: &Path) -> PathBuf {
     let own = fs::canonicalize(git_dir).unwrap_or_else(|_| git_dir.to_owned());
     let common = read_text(git_dir.join("commondir")).ok();
@@ -352,7 +355,7 @@ fn head(git_dir: &Path) -> Option<String> {
     })
 }
 
-/// `url` in the section `[remote "origin"]`.
+/// Reads `url` in the section `[remote "origin"]` of a repository's configuration.
 fn origin(common: &Path) -> Option<String> {
     let config = read_text(common.join("config")).ok()?;
     let mut in_origin = false;
@@ -368,7 +371,7 @@ fn origin(common: &Path) -> Option<String> {
     None
 }
 
-/// Shared state is text; a path that is not keeps its lossy spelling.
+/// Makes a path valid text, lossily if it is not: shared state is text.
 pub(crate) fn text(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().into_owned())
 }
@@ -479,7 +482,7 @@ mod tests {
         assert_eq!(place(&root.join("marked/deep")).worktree, root.join("marked"));
         assert_eq!(place(&root).worktree, root);
         assert!(!place(&root).is_git);
-        // Our own home is no marker.
+        // Our own data directory does not mark a project.
         fs::write(root.join("marked/.consort/consort.db"), "").unwrap();
         assert_eq!(place(&root.join("marked/deep")).worktree, root.join("marked/deep"));
     }

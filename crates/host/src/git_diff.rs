@@ -1,4 +1,4 @@
-//! What differs in a worktree from a commit, new files included.
+//! Makes the diff of a worktree against a commit, new files included.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -14,14 +14,14 @@ use crate::run_program::run;
 use crate::run_program::run_for_bytes;
 use crate::run_program::run_with_input;
 
-/// How long git may take.
+/// Longest time one git command may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// So many new files are shown.
+/// Most new files that a diff shows.
 const MOST_NEW: usize = 10_000;
 
-/// How a diff is made: nothing of the repository's runs, whole ids tell contents apart, and of a
-/// large file only its id is told.
+/// The `git` arguments of a diff: no program that the repository configures runs, full ids tell contents
+/// apart, and a large file is shown by its id only.
 pub(crate) const DIFF: [&str; 7] = [
     "-c",
     "core.bigFileThreshold=4m",
@@ -32,13 +32,13 @@ pub(crate) const DIFF: [&str; 7] = [
     "--full-index",
 ];
 
-/// What differs in a worktree from a commit: uncommitted changes and new files that are not
-/// ignored. Starts `git`; nothing of the repository changes.
+/// Returns the diff of a worktree against a commit, with uncommitted changes and new files that are not
+/// ignored. Starts `git`; nothing in the repository changes.
 pub fn diff_since(worktree: &Path, commit: &str) -> Option<String> {
     let mut list = git(worktree);
     list.args(["ls-files", "-z", "-o", "--exclude-standard", "--full-name", ":/"]);
     let told = run_for_bytes(&mut list, PATIENCE, &[0])?;
-    // A repository in it is another matter.
+    // A nested repository, which ends with `/`, is left out.
     let is_file = |name: &&[u8]| !name.is_empty() && !name.ends_with(b"/");
     let new: Vec<&[u8]> = told.split(|byte| *byte == 0).filter(is_file).collect();
     let mut diff = git(worktree);
@@ -55,23 +55,23 @@ pub fn diff_since(worktree: &Path, commit: &str) -> Option<String> {
     Some(told)
 }
 
-/// A copy of a worktree's index, in a directory of ours that goes with it.
+/// A copy of a worktree's index, in a temporary directory that is removed with it.
 struct Index(PathBuf);
 
 impl Index {
-    /// One that knows of new files too.
+    /// Copies the index of a worktree and marks new files in the copy as to be added.
     fn with(top: &Path, new: &[&[u8]]) -> Option<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("consort-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let index = Self(std::env::temp_dir().join(name));
         fs::DirBuilder::new().mode(0o700).create(&index.0).ok()?;
         let own = run(git(top).args(["rev-parse", "--git-path", "index"]), PATIENCE)?;
-        // Where nothing was ever added there is none.
+        // A repository to which nothing was ever added has no index.
         let _ = fs::copy(top.join(own.trim_end_matches('\n')), index.file());
         let mut add = git(top);
         add.args(["add", "--intent-to-add", "--ignore-errors", "--pathspec-from-file=-"]);
         add.arg("--pathspec-file-nul").env("GIT_LITERAL_PATHSPECS", "1");
-        // One that is gone meanwhile is not new.
+        // The exit code is ignored: a file that was deleted meanwhile makes git add none of the files.
         run_with_input(index.of(&mut add), PATIENCE, &new.join(&0)).ok()?;
         Some(index)
     }
@@ -87,7 +87,7 @@ impl Index {
 
 impl Drop for Index {
     fn drop(&mut self) {
-        // Git may have been ended in the middle of writing it.
+        // Git may have been killed while it wrote the index, which leaves a lock file.
         for file in ["index", "index.lock"] {
             let _ = fs::remove_file(self.0.join(file));
         }
@@ -140,7 +140,7 @@ mod tests {
         let left = format!("consort-{}-", std::process::id());
         let mut found = fs::read_dir(std::env::temp_dir()).unwrap().flatten();
         assert!(!found.any(|entry| entry.file_name().to_string_lossy().starts_with(&left)));
-        // Large ones are told by their ids.
+        // Large files are shown by their ids.
         fs::write(dir.join("large"), "x\n".repeat(3 << 20)).unwrap();
         let one = diff_since(dir, "HEAD").unwrap();
         fs::write(dir.join("large"), "y\n".repeat(3 << 20)).unwrap();

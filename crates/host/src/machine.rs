@@ -37,14 +37,15 @@ pub struct Machine {
     place: OnceCell<Seat>,
 }
 
-/// Where process ids mean what they mean to us.
+/// The space in which process ids have one meaning: a machine and, unless it is the machine's own, a
+/// process namespace.
 struct Seat {
     machine: String,
     namespace: Option<String>,
 }
 
 impl Machine {
-    /// `data` is where we keep what is ours.
+    /// Makes the adapter; `data` is our data directory.
     pub fn new(data: &Path) -> Self {
         Self { data: data.to_owned(), boot: OnceCell::new(), place: OnceCell::new() }
     }
@@ -57,17 +58,17 @@ impl Machine {
         })
     }
 
-    /// A process and its ancestors, nearest first.
+    /// Returns a process and its ancestors, nearest first.
     pub fn lineage(&self, pid: u32) -> Vec<Process> {
         self.boot().map(|boot| process::lineage(pid, boot, &|_| false)).unwrap_or_default()
     }
 
-    /// A process and all below it, itself first.
+    /// Returns a process and all below it, itself first.
     pub fn tree(&self, root: u32) -> Vec<TreeProcess> {
         self.boot().map(|boot| process_tree::tree(root, boot)).unwrap_or_default()
     }
 
-    /// Every process there is.
+    /// Lists every process that can be seen.
     pub(crate) fn all(&self) -> Vec<Process> {
         let all = self.boot().map(process_tree::all).unwrap_or_default();
         all.into_iter().map(|one| one.process).collect()

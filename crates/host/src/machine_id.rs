@@ -1,10 +1,9 @@
-//! The id of this machine: random, made once in our data directory.
+//! Makes and reads the id of this machine: random, made once in our data directory.
 //!
-//! The host's name changes with the network, so it is no part of it. A copied home
-//! or disk image would carry the id to another machine; so it is noted which
-//! installation of the system and which boots it belongs to, and **where both
-//! contradict, a new id is made**. Containers that share the directory share the
-//! kernel, and so the boot.
+//! The host's name changes with the network, so it is no part of the id. A copied home or disk image
+//! would carry the id to another machine; so the file also notes which installation of the system and
+//! which boots the id belongs to, and **if both contradict, a new id is made**. Containers that share the
+//! directory share the kernel, and so the boot.
 
 use std::fs;
 use std::io;
@@ -12,24 +11,24 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// How many boots are remembered.
+/// Most boots that are remembered.
 const BOOTS: usize = 16;
 
-/// Far longer than it ever is.
+/// Most bytes that are read of the file, far more than it ever has.
 const LONGEST: u64 = 16 << 10;
 
 struct Known {
     id: String,
     /// The system's own id, as a hash.
     system: String,
-    /// Newest last.
+    /// The boots in which the id was used, newest last.
     boots: Vec<String>,
 }
 
-/// The id of this machine; without a directory to keep it in, that of this boot.
+/// Returns the id of this machine; without a directory to keep it in, an id of this boot.
 pub(crate) fn machine_id(file: &Path, boot: &str, random: impl FnOnce() -> [u8; 10]) -> String {
     let known = match read(file) {
-        // Nearly always: it was asked for before since the machine was started.
+        // The usual case: the id was asked for before since the machine was started.
         Some(known) if known.boots.iter().any(|known| known == boot) => return known.id,
         known => known,
     };
@@ -39,7 +38,7 @@ pub(crate) fn machine_id(file: &Path, boot: &str, random: impl FnOnce() -> [u8; 
             known.boots.push(boot.to_owned());
             let extra = known.boots.len().saturating_sub(BOOTS);
             known.boots.drain(..extra);
-            // Where it cannot be noted, the next one finds the same.
+            // If this boot cannot be noted, the next process finds the same id.
             let _ = write(file, &known);
             known.id
         }
@@ -47,11 +46,11 @@ pub(crate) fn machine_id(file: &Path, boot: &str, random: impl FnOnce() -> [u8; 
             let id: String = random().iter().map(|byte| format!("{byte:02x}")).collect();
             let made = Known { id, system, boots: vec![boot.to_owned()] };
             if known.is_some() {
-                // Another machine's: it must not come back.
+                // The id is another machine's: it must not be read again.
                 let _ = fs::remove_file(file);
             }
             match write(file, &made).ok().and_then(|()| read(file)) {
-                // Another process may have made it at the same moment.
+                // Another process may have made the id at the same moment.
                 Some(known) => known.id,
                 None => format!("boot-{boot}"),
             }
@@ -82,7 +81,7 @@ fn write(file: &Path, Known { id, system, boots }: &Known) -> io::Result<()> {
         .mode(0o600)
         .open(&temporary)?
         .write_all(text.as_bytes())?;
-    // Of two that make the first one at once, one counts for both.
+    // If two processes make the first id at once, one of the ids counts for both.
     match fs::hard_link(&temporary, file) {
         Err(error)
             if error.kind() == io::ErrorKind::AlreadyExists
@@ -94,8 +93,8 @@ fn write(file: &Path, Known { id, system, boots }: &Known) -> io::Result<()> {
     }
 }
 
-/// The id of this installation of the system, as a hash: it is nobody else's
-/// business. Empty where there is none.
+/// Returns the id of this installation of the system, hashed because it is nobody else's business; empty
+/// if there is none.
 fn system_id() -> String {
     let read = |path: &str| fs::read_to_string(path).ok().map(|id| id.trim().to_owned());
     let id = ["/etc/machine-id", "/var/lib/dbus/machine-id"].into_iter().find_map(read).unwrap_or_default();
@@ -112,7 +111,7 @@ mod tests {
         let file = temp.path().join("deep/machine");
         let first = machine_id(&file, "boot-1", || [1; 10]);
         assert_eq!(machine_id(&file, "boot-1", || [2; 10]), first);
-        // Started again.
+        // The machine was started again.
         assert_eq!(machine_id(&file, "boot-2", || [2; 10]), first);
         // A container of the same machine, which is another system.
         let text = fs::read_to_string(&file).unwrap();
@@ -123,7 +122,7 @@ mod tests {
         if system != "system " {
             assert_ne!(machine_id(&file, "boot-9", || [4; 10]), first);
         }
-        // Damaged, or nowhere to keep it.
+        // A damaged file, or no directory to keep it in.
         fs::write(&file, "nonsense").unwrap();
         assert_eq!(machine_id(&file, "boot-9", || [5; 10]), "05".repeat(10));
         assert_eq!(machine_id(Path::new("/proc/none/machine"), "b", || [6; 10]), "boot-b");

@@ -1,14 +1,13 @@
 //! Notifications between processes over named pipes: wakes the processes that wait for
 //! news, and only those.
 //!
-//! A process that waits opens a named pipe in a directory; the pipe's name says which
-//! news it waits for. A process that has committed news writes a byte into the pipes it
-//! concerns. A pipe per waiter has no limit on waiters (inotify stops at 128 per user),
-//! costs nothing while idle, and keeps a notification that came before its reader
-//! looked. A process killed between commit and notification is made up for by the
-//! waiters, who look again every [`POLL_INTERVAL`].
+//! A process that waits opens a named pipe in a directory; the pipe's name says which news it waits for.
+//! A process that has committed news writes a byte into the pipes it concerns. A pipe per waiter has no
+//! limit on waiters (inotify stops at 128 per user), costs nothing while idle, and keeps a notification
+//! that came before its reader looked. If a process is killed between its commit and its notification,
+//! the waiters find the news when they look again, every [`POLL_INTERVAL`].
 //!
-//! **Notifying comes after the commit, so what it announces is there.**
+//! **A process notifies after its commit, so a waiter that is woken finds the news.**
 
 use std::fs;
 use std::fs::File;
@@ -30,10 +29,10 @@ use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
 
-/// How long a notification may be lost before the waiter looks by itself.
+/// Time after which a waiter looks by itself, in case a notification was lost.
 pub const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The prefix of those who wait for everything.
+/// The address of processes that wait for everything.
 const ALL: &str = "all";
 
 /// Waits for news; its pipe is removed when it is dropped.
@@ -51,12 +50,12 @@ struct Pipe {
     _writer: File,
 }
 
-/// Why a wait ended.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeReason {
-    /// There is news.
+    /// News has come.
     Notified,
-    /// The other thing waited for is ready.
+    /// The other file is readable.
     Other,
     TimedOut,
 }
@@ -132,8 +131,8 @@ impl Drop for Pipe {
     }
 }
 
-/// Notifies those whom news of these topics concern. Nothing that fails here
-/// is anyone's problem: waiters look by themselves before long.
+/// Notifies the processes that wait for these topics. Failures are ignored: waiters look by themselves
+/// before long.
 pub(crate) fn notify(dir: &Path, topics: &[Topic]) {
     if topics.is_empty() {
         return;
@@ -150,9 +149,9 @@ pub(crate) fn notify(dir: &Path, topics: &[Topic]) {
         }
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
         match fs::OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(pipe.path()) {
-            // A full pipe says enough.
+            // A pipe that is full wakes its reader anyway.
             Ok(mut writer) => drop(writer.write(&[1])),
-            // Nobody reads it: its owner is dead.
+            // Nobody reads the pipe: its owner is dead.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
                 let _ = fs::remove_file(pipe.path());
             }
@@ -167,14 +166,14 @@ fn make_pipe(path: &Path) -> std::io::Result<()> {
     Ok(rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0)?)
 }
 
-/// Elsewhere there is no safe call for it, and every system has the program.
+/// Makes a pipe with a program, which every system has; outside Linux there is no safe call for it.
 #[cfg(not(target_os = "linux"))]
 fn make_pipe(path: &Path) -> std::io::Result<()> {
     let status = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(path).status()?;
     status.success().then_some(()).ok_or_else(|| std::io::ErrorKind::Other.into())
 }
 
-/// A topic's part of a pipe's name: short, and safe in a file name.
+/// Returns a topic's part of a pipe's name: short, and safe in a file name.
 fn address(topic: &Topic) -> String {
     let (kind, of) = match topic {
         Topic::Everyone => return ALL.into(),

@@ -9,17 +9,17 @@ use crate::env;
 /// The directories of one user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// The store and what belongs to it.
+    /// The directory of the store and of the files beside it.
     pub data: PathBuf,
-    /// `config.toml`.
+    /// The directory of `config.toml`.
     pub config: PathBuf,
     /// The person's home directory.
     pub home: PathBuf,
 }
 
 impl Paths {
-    /// From the environment; `None` without `CONSORT_HOME` and `HOME`. A home that
-    /// depends on where one is would be another one everywhere.
+    /// Reads the directories from the environment; `None` without `CONSORT_HOME` and `HOME`. A relative
+    /// `HOME` does not count: it would be another directory wherever one is.
     pub fn from_environment() -> Option<Self> {
         let home = env::get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         if let Some(all) = env::get(env::HOME).map(PathBuf::from) {
@@ -39,58 +39,58 @@ impl Paths {
         })
     }
 
-    /// The database.
+    /// Returns the file of the database.
     pub fn store(&self) -> PathBuf {
         self.data.join("consort.db")
     }
 
-    /// Where waiting processes have their pipes.
+    /// Returns the directory in which waiting processes have their pipes.
     pub fn listeners(&self) -> PathBuf {
         listeners(&self.data)
     }
 
-    /// What a caller over HTTP has to show.
+    /// Returns the file with the token that a caller over HTTP has to show.
     pub fn token(&self) -> PathBuf {
         self.data.join("token")
     }
 
-    /// The same, for one that may only read.
+    /// Returns the file with the token of a caller over HTTP that may only read.
     pub fn token_read(&self) -> PathBuf {
         self.data.join("token-read")
     }
 
-    /// What hooks could not say aloud.
+    /// Returns the log of failures that hooks could not print.
     pub fn hook_log(&self) -> PathBuf {
         self.data.join("hook.log")
     }
 
-    /// Copies of other tools' files from before we changed them.
+    /// Returns the directory of copies of other tools' files from before we changed them.
     pub fn backups(&self) -> PathBuf {
         self.data.join("backups")
     }
 
-    /// Notes of temporary files that exist right now.
+    /// Returns the directory of notes about temporary files that exist right now.
     pub fn pending(&self) -> PathBuf {
         self.data.join("pending")
     }
 
-    /// What `consort token` has made.
+    /// Returns the directory of the tokens that `consort token` has made.
     pub fn tokens(&self) -> PathBuf {
         self.config.join("tokens")
     }
 
-    /// The user's own configuration file.
+    /// Returns the user's own configuration file.
     pub fn user_config(&self) -> PathBuf {
         self.config.join("config.toml")
     }
 
-    /// The user's own roles.
+    /// Returns the file of the user's own roles.
     pub fn user_roles(&self) -> PathBuf {
         self.config.join("roles.toml")
     }
 }
 
-/// Where waiting processes have their pipes, in a data directory.
+/// Returns the directory, in a data directory, in which waiting processes have their pipes.
 pub(crate) fn listeners(data: &Path) -> PathBuf {
     data.join("listeners")
 }

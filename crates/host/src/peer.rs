@@ -1,7 +1,7 @@
 //! Finds which process of this machine is at the other end of a network connection.
 //!
-//! A caller over loopback is known by its processes, as everywhere: a
-//! token says that a call may be made, not who makes it.
+//! A caller over loopback is known by its process, as everywhere: a token says that a call may be made,
+//! not who makes it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -26,36 +26,36 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// A variable of its environment, as it was started with.
+    /// Returns a variable of the environment that the process was started with.
     pub fn variable(&self, name: &str) -> Option<String> {
         let environment = read_proc(self.pid, "environ")?;
         variable_in(&environment, name)?.into_string().ok()
     }
 }
 
-/// Who is at the other end.
+/// The other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PeerLookup {
     Process(Peer),
-    /// Somebody on this machine who is not to be found: of another user, or gone
-    /// already. It might be anyone.
+    /// A process on this machine that was not found: of another user, or gone already. It might be
+    /// anyone's.
     Unknown,
-    /// Another machine; or this one cannot tell.
+    /// Another machine, or a system on which the process cannot be found.
     Elsewhere,
 }
 
-/// Who calls. It remembers who held which socket, and looks whether that is
-/// still so: to find out means to look through every process.
+/// Finds callers, and remembers which process held which socket. It checks that this is still so: to find
+/// the process means to look through every process.
 #[derive(Default)]
 pub struct Peers {
     found: Mutex<HashMap<u64, (u32, PathBuf)>>,
 }
 
-/// How many sockets are remembered.
+/// Most sockets that are remembered.
 const MOST: usize = 256;
 
 impl Peers {
-    /// Who is at the other end.
+    /// Finds the process at the other end of a connection.
     pub fn find(&self, ends: ConnectionAddrs) -> PeerLookup {
         let (peer, local) = (plain(ends.peer), plain(ends.local));
         let is_here = peer.ip().is_loopback() || peer.ip() == local.ip();
@@ -84,14 +84,14 @@ impl Peers {
     }
 }
 
-/// An address of the old kind is written as one of the new kind by sockets that
-/// take both.
+/// Turns an IPv4 address that was mapped to IPv6 into plain IPv4: a socket that takes both reports the
+/// mapped form.
 fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// The socket that has these two ends. Where the kernel cannot be asked for it (some sandboxes
-/// have no netlink), its tables are read.
+/// Finds the socket that has these two ends. If the kernel cannot be asked for it (some sandboxes have no
+/// netlink), its tables are read.
 fn socket_of(here: SocketAddr, there: SocketAddr) -> Option<u64> {
     #[cfg(target_os = "linux")]
     if let Ok(found) = crate::sock_diag::inode_of(here, there) {
@@ -106,7 +106,7 @@ fn in_tables(here: SocketAddr, there: SocketAddr) -> Option<u64> {
     tables.find_map(|table| inode_of(&table, here, there))
 }
 
-/// The socket that has these two ends, in a table such as `/proc/net/tcp`.
+/// Finds the socket that has these two ends, in a table such as `/proc/net/tcp`.
 fn inode_of(table: &str, here: SocketAddr, there: SocketAddr) -> Option<u64> {
     table.lines().skip(1).find_map(|line| {
         let mut fields = line.split_whitespace().skip(1);
@@ -116,7 +116,7 @@ fn inode_of(table: &str, here: SocketAddr, there: SocketAddr) -> Option<u64> {
     })
 }
 
-/// `0100007F:1F90`: words of four bytes each, as the machine keeps them.
+/// Parses `0100007F:1F90`: words of four bytes each, in the machine's byte order.
 fn address(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
     let mut bytes = Vec::new();
@@ -130,8 +130,8 @@ fn address(text: &str) -> Option<SocketAddr> {
     Some(plain(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?)))
 }
 
-/// The process of ours that holds a socket, and under which name. The youngest
-/// first: what a process has handed on to its children is theirs.
+/// Finds the process of ours that holds a socket, and the path of the open file in `/proc`. Goes from the
+/// highest process id down: a socket that a process has handed on to its children is theirs.
 fn owner(inode: u64) -> Option<(u32, PathBuf)> {
     let me = rustix::process::getuid().as_raw();
     let mut pids: Vec<u32> = fs::read_dir("/proc")
@@ -170,7 +170,7 @@ mod tests {
             let Ok(client) = TcpStream::connect(to) else { continue };
             let (served, from) = listener.accept().unwrap();
             let local = served.local_addr().unwrap();
-            // Found, and then remembered.
+            // The process is searched for, and then remembered.
             for _ in 0..2 {
                 let PeerLookup::Process(found) = peers.find(ConnectionAddrs { peer: from, local }) else {
                     panic!("{any}")

@@ -13,16 +13,16 @@ use crate::env;
 use crate::process;
 use crate::run_program::run;
 
-/// How long ago a person may have pressed a key.
+/// Most seconds since a person last pressed a key.
 const LATELY: i64 = 10 * 60;
 
-/// Whether a process has a controlling terminal of its own that a person is at. In
-/// tmux, its window must be visible in a client where a key was pressed lately: a
-/// pane can be opened by anyone, attached or not.
+/// Checks that a process has a controlling terminal of its own that a person is at. In tmux, its window
+/// must be visible in a client where a key was pressed lately: a pane can be opened by anyone, attached
+/// or not.
 pub fn at_terminal(own: Option<&Process>, ancestors: &[Process], now: i64) -> Result<(), Unproven> {
     let own = own.ok_or(Unproven::NoTerminal)?;
     let tty = own.tty.as_deref().ok_or(Unproven::NoTerminal)?;
-    // What was left behind by its parent still has the terminal, but not the shell above.
+    // A process whose parent left it behind still has the terminal, but not the shell above it.
     let is_leader = |pid: u32| process::leader(own.pid) == Some(pid);
     if !is_leader(own.pid) && !ancestors.iter().any(|ancestor| is_leader(ancestor.pid)) {
         return Err(Unproven::NoTerminal);
@@ -35,8 +35,8 @@ pub fn at_terminal(own: Option<&Process>, ancestors: &[Process], now: i64) -> Re
     if is_watched { Ok(()) } else { Err(Unproven::Unwatched) }
 }
 
-/// All panes with their windows, and all clients with the window they show and when
-/// a key was last pressed.
+/// Lists all panes with their windows, and all clients with the time of their last key and the window
+/// they show.
 fn panes(socket: &Path) -> Option<String> {
     let mut tmux = Command::new("tmux");
     tmux.arg("-S").arg(socket);
@@ -63,8 +63,8 @@ fn is_watched(shown: &str, tty: &str, now: i64) -> bool {
     })
 }
 
-/// The socket of a tmux server: the one that the environment names, if it is that
-/// server's, else the usual one.
+/// Finds the socket of a tmux server: the one that the environment names, if it is that server's, else
+/// the usual one.
 fn socket(server: u32) -> PathBuf {
     let named = env::get("TMUX").and_then(|tmux| {
         let mut parts = tmux.rsplitn(3, ',');

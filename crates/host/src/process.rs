@@ -1,5 +1,5 @@
-//! Reads processes from the kernel: start times, ancestors, namespaces, and whether one
-//! still lives.
+//! Reads processes from the kernel: start times, ancestors, namespaces, and whether a process still
+//! lives.
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt as _;
 
 use consort_core::host::Process;
 
-/// As far as we look up a process tree: a loop in one must not hang us.
+/// Most ancestors that are looked at: a loop in a process tree must not hang us.
 pub const MAX_ANCESTORS: usize = 64;
 
 pub(crate) struct Stat {
@@ -15,7 +15,7 @@ pub(crate) struct Stat {
     parent: u32,
 }
 
-/// The caller's ancestors, nearest first.
+/// Returns the ancestors of this process, nearest first, up to the first that `is_meant`.
 pub(crate) fn ancestors(boot: &str, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process> {
     lineage(parent(), boot, is_meant)
 }
@@ -24,10 +24,10 @@ fn parent() -> u32 {
     rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get() as u32)
 }
 
-/// A process and its ancestors, nearest first, up to the first that is meant.
+/// Returns a process and its ancestors, nearest first, up to the first that `is_meant`.
 pub(crate) fn lineage(pid: u32, boot: &str, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process> {
     let (mut ancestors, mut next) = (Vec::new(), pid);
-    // The first process of a container may well be an agent.
+    // Process 1 counts too: the first process of a container may well be an agent.
     while next > 0 && ancestors.len() < MAX_ANCESTORS {
         let Ok(Some(stat)) = stat(next, boot) else { break };
         next = if is_meant(&stat.process) { 0 } else { stat.parent };
@@ -36,11 +36,11 @@ pub(crate) fn lineage(pid: u32, boot: &str, is_meant: &dyn Fn(&Process) -> bool)
     ancestors
 }
 
-/// What is read of a process's command line and of its environment. A process may
-/// let both point at all of its memory.
+/// Most bytes that are read of a process's command line or environment. A process may let both point at
+/// all of its memory.
 const LONGEST: u64 = 512 << 10;
 
-/// What the kernel says of a process, unless it is too long to be meant.
+/// Reads a file of `/proc/<pid>`; `None` if it is longer than [`LONGEST`].
 pub(crate) fn read_proc(pid: u32, name: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = std::fs::File::open(format!("/proc/{pid}/{name}")).ok()?;
@@ -48,7 +48,7 @@ pub(crate) fn read_proc(pid: u32, name: &str) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= LONGEST).then_some(bytes)
 }
 
-/// The value of a variable in what `/proc/<pid>/environ` says.
+/// Finds the value of a variable in the content of `/proc/<pid>/environ`.
 pub(crate) fn variable_in(environment: &[u8], name: &str) -> Option<OsString> {
     let mut all = environment.split(|byte| *byte == 0);
     let value =
@@ -56,14 +56,14 @@ pub(crate) fn variable_in(environment: &[u8], name: &str) -> Option<OsString> {
     (!value.is_empty()).then(|| OsString::from_vec(value.to_vec()))
 }
 
-/// The words that a process was started with, where they can be told.
+/// Returns the words that a process was started with; empty if they cannot be read.
 pub fn command_line(pid: u32) -> String {
     let line = read_proc(pid, "cmdline").unwrap_or_default();
     String::from_utf8_lossy(&line).replace('\0', " ")
 }
 
-/// What a process was started as, and the script that a runtime would run then,
-/// where they can be told.
+/// Returns the program that a process was started as, and its first argument that is no option, which a
+/// runtime would run as a script; empty if they cannot be read.
 pub fn started_as(pid: u32) -> Vec<String> {
     let line = read_proc(pid, "cmdline").unwrap_or_default();
     let mut words = line.split(|byte| *byte == 0);
@@ -72,7 +72,7 @@ pub fn started_as(pid: u32) -> Vec<String> {
     first.into_iter().chain(script).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
 
-/// The host's name, by which earlier versions knew where a process runs.
+/// Returns the host's name, by which earlier versions knew the machine of a process.
 pub(crate) fn former_name(namespace: Option<&str>) -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     namespace.map_or_else(|| name.clone(), |namespace| format!("{name}/{namespace}"))
@@ -94,25 +94,25 @@ mod platform {
     use super::Process;
     use super::Stat;
 
-    /// Start times count from boot, so which boot is part of them.
+    /// Returns an id of this boot. Start times count from boot, so the boot is part of them.
     pub(crate) fn boot() -> std::io::Result<String> {
         let mut id = [0; 8];
         File::open("/proc/sys/kernel/random/boot_id")?.read_exact(&mut id)?;
         Ok(String::from_utf8_lossy(&id).into_owned())
     }
 
-    /// The inode of the initial namespace, fixed in the kernel's sources.
+    /// The link of the initial process namespace, whose inode is fixed in the kernel's sources.
     const INITIAL: &str = "pid:[4026531836]";
 
-    /// The process namespace, unless it is the machine's own: the same id in
-    /// another one is another process.
+    /// Returns the process namespace, unless it is the machine's own: the same process id in another
+    /// namespace is another process.
     pub(crate) fn namespace() -> Option<String> {
         let namespace = fs::read_link("/proc/self/ns/pid").ok()?.to_string_lossy().into_owned();
         (namespace != INITIAL).then_some(namespace)
     }
 
-    /// Whether a process of another namespace lives, where that can be seen: the
-    /// machine's own namespace sees all of them.
+    /// Whether a process of another namespace lives; `None` if that cannot be seen. The machine's own
+    /// namespace sees all processes.
     pub(crate) fn lives_in(namespace: &str, pid: u32, start: &str, boot: &str) -> Option<bool> {
         let mut is_all_seen = namespace_is_initial();
         for entry in fs::read_dir("/proc").ok()?.flatten() {
@@ -143,7 +143,7 @@ mod platform {
         namespace().is_none()
     }
 
-    /// `Ok(None)` where there is no such process; an error where it cannot be told.
+    /// Reads a process; `Ok(None)` if there is no such process, an error if that cannot be told.
     pub(crate) fn stat(pid: u32, boot: &str) -> std::io::Result<Option<Stat>> {
         let mut line = [0; 1_024];
         match read_stat(pid, &mut line) {
@@ -153,27 +153,29 @@ mod platform {
         }
     }
 
-    /// A line of some three hundred bytes. One read takes it; the usual way would feel
-    /// its way in half a dozen.
+    /// Reads a process's stat line of some three hundred bytes in one system call, where `fs::read` would
+    /// need half a dozen.
     fn read_stat(pid: u32, line: &mut [u8; 1_024]) -> std::io::Result<usize> {
         File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(line))
     }
 
-    /// The leader of a process's session; one outside of this namespace has no id.
+    /// Returns the leader of a process's session; `None` for a leader outside of this namespace, which
+    /// has no id here.
     pub(crate) fn leader(pid: u32) -> Option<u32> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         let (_, fields) = stat.rsplit_once(") ")?;
         fields.split(' ').nth(3)?.parse().ok().filter(|leader| *leader > 0)
     }
 
-    /// The second may come of a process that ends while its file is read.
+    /// Whether an error means that the process is gone. `ESRCH` may come of a process that ends while its
+    /// file is read.
     fn is_gone(error: &std::io::Error) -> bool {
         error.kind() == std::io::ErrorKind::NotFound
             || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
     }
 
-    /// Whether this life of a process is an ancestor of the caller. Every hook asks, so
-    /// nothing is made of those in between.
+    /// Whether this process, with its start time, is an ancestor of the caller. Every hook asks, so no
+    /// `Process` is made for the ancestors in between.
     pub(crate) fn is_ancestor(process: &Process, boot: &str) -> bool {
         let mut pid = super::parent();
         for _ in 0..super::MAX_ANCESTORS {
@@ -199,7 +201,7 @@ mod platform {
         Some(Stat { process: Process { pid, start, tty, program }, parent })
     }
 
-    /// What is read of a process that lives.
+    /// The fields that are read of a living process.
     struct Fields<'a> {
         program: &'a [u8],
         parent: u32,
@@ -208,13 +210,13 @@ mod platform {
     }
 
     impl<'a> Fields<'a> {
-        /// `pid (program) state ppid pgrp session tty … starttime …`; the program
-        /// may contain spaces and parentheses, so look for the last one.
+        /// Parses `pid (program) state ppid pgrp session tty … starttime …`; the program may contain
+        /// spaces and parentheses, so it ends at the last parenthesis.
         fn read(stat: &'a [u8]) -> Option<Self> {
             let open = stat.iter().position(|byte| *byte == b'(')?;
             let close = stat.iter().rposition(|byte| *byte == b')')?;
             let program = stat.get(open + 1..close)?;
-            // By bytes: to search a text for the end of each short field takes six times as long.
+            // Split as bytes: finding the ends of such short fields in a `str` takes six times as long.
             let mut fields = stat.get(close + 2..)?.split(|byte| *byte == b' ');
             if matches!(fields.next()?, b"Z" | b"X") {
                 return None;
@@ -225,7 +227,7 @@ mod platform {
         }
     }
 
-    /// Device numbers of terminals, as `Documentation/admin-guide/devices.txt`
+    /// Returns the path of a terminal by its device number, as `Documentation/admin-guide/devices.txt`
     /// lists them.
     fn terminal(device: u32) -> Option<String> {
         let major = (device >> 8) & 0xfff;
@@ -270,21 +272,22 @@ mod platform {
         None
     }
 
-    /// `Ok(None)` where there is no such process; an error where it cannot be told.
+    /// Reads a process; `Ok(None)` if there is no such process, an error if that cannot be told.
     pub(crate) fn stat(pid: u32, _boot: &str) -> std::io::Result<Option<Stat>> {
         let mut ps = Command::new("ps");
         ps.args(["-o", "ppid=,stat=,lstart=,tty=,comm=", "-p", &pid.to_string()]);
-        // The start is compared as text: it must not depend on who asks.
+        // The start is compared as text: it must not depend on the caller's language or time zone.
         ps.env("LC_ALL", "C").env("TZ", "UTC");
         match run(&mut ps, Duration::from_secs(2)) {
             Some(line) => Ok(parse(pid, &line)),
-            // It exits 1 for no such process, which is also how it says that it failed.
+            // `ps` exits with 1 both if there is no such process and if it failed; then `true` shows
+            // whether programs run at all.
             None if run(&mut Command::new("true"), Duration::from_secs(2)).is_some() => Ok(None),
             None => Err(std::io::ErrorKind::Other.into()),
         }
     }
 
-    /// `1 Ss Sun Nov 15 02:15:56 2026 ttys001 /bin/zsh`
+    /// Parses `1 Ss Sun Nov 15 02:15:56 2026 ttys001 /bin/zsh`.
     pub(super) fn parse(pid: u32, line: &str) -> Option<Stat> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [parent, state, rest @ ..] = words.as_slice() else { return None };

@@ -1,9 +1,9 @@
-//! Reads from the kernel what a process has started, and what that costs.
+//! Lists the processes that a process has started, with their CPU time and I/O, from the kernel.
 
 use consort_core::host::Process;
 use consort_core::monitor::TreeProcess;
 
-/// All that is below a process, itself first, parents before children.
+/// Lists a process and all below it, itself first, parents before children.
 pub(crate) fn tree(root: u32, boot: &str) -> Vec<TreeProcess> {
     let all = platform::all(boot);
     let mut tree: Vec<TreeProcess> = all.iter().filter(|one| one.process.pid == root).cloned().collect();
@@ -26,8 +26,8 @@ mod platform {
     use super::TreeProcess;
     use crate::process;
 
-    /// Ticks of the clock that processes are charged by: a hundred a second, on every
-    /// Linux there is.
+    /// Milliseconds of a tick of the clock that processes are charged by: a hundred ticks a second, on
+    /// every Linux there is.
     const TICK: u64 = 10;
 
     pub(crate) fn all(boot: &str) -> Vec<TreeProcess> {
@@ -41,7 +41,7 @@ mod platform {
         let text = String::from_utf8_lossy(&line);
         let (before, after) = text.rsplit_once(") ")?;
         let fields: Vec<&str> = after.split(' ').collect();
-        // Counted from the third of proc(5): the state.
+        // Fields count as in proc(5), where the third is the state.
         let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
         if matches!(fields.first(), Some(&("Z" | "X"))) {
             return None;
@@ -77,7 +77,7 @@ mod platform {
         listed.lines().filter_map(one).collect()
     }
 
-    /// `7 1 Ss 0:03.25 Sun Nov 15 02:15:56 2026 /bin/zsh`
+    /// Parses `7 1 Ss 0:03.25 Sun Nov 15 02:15:56 2026 /bin/zsh`.
     fn one(line: &str) -> Option<TreeProcess> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [pid, parent, state, time, rest @ ..] = words.as_slice() else { return None };

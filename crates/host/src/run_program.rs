@@ -13,19 +13,19 @@ use std::time::Instant;
 
 use consort_core::dispatch::CheckExit;
 
-/// What a program says when asked for its version.
+/// Runs a program with `--version`, and returns its output.
 pub fn ask_version(program: &Path, timeout: Duration) -> Option<String> {
     run(Command::new(program).arg("--version"), timeout)
 }
 
-/// What a program says about its options, on either stream, however it ends.
+/// Runs a program with arguments that ask for its options, and returns both outputs, however it exits.
 pub fn ask_help(program: &Path, arguments: &[&str], timeout: Duration) -> Option<String> {
     let ran = run_with_input(Command::new(program).args(arguments), timeout, b"").ok()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Some(text(&ran.stdout) + "\n" + &text(&ran.stderr))
 }
 
-/// How a check ends: a command for the shell, in that directory.
+/// Runs a check, a command for the shell, in a directory, and returns its exit.
 pub fn run_check(command: &str, cwd: &Path, timeout: Duration) -> CheckExit {
     let mut check = Command::new("sh");
     check.args(["-c", command]).current_dir(cwd);
@@ -44,7 +44,7 @@ pub fn run_check(command: &str, cwd: &Path, timeout: Duration) -> CheckExit {
             _ => break,
         }
     }
-    // Not waited for yet, so the id is still its own.
+    // The child is not reaped yet, so the id is still its own.
     let _ = rustix::process::kill_process_group(
         rustix::process::Pid::from_child(&child),
         rustix::process::Signal::KILL,
@@ -53,8 +53,8 @@ pub fn run_check(command: &str, cwd: &Path, timeout: Duration) -> CheckExit {
     CheckExit::TimedOut
 }
 
-/// Asks a command of the person's, by their shell, in that directory: whether it allows what
-/// it reads, and what it says.
+/// Asks a gate, a shell command of the person's, in a directory: returns whether it allows `input`, and
+/// its output.
 pub fn ask_gate(command: &str, cwd: &Path, input: &[u8], timeout: Duration) -> (bool, String) {
     match run_with_input(Command::new("sh").args(["-c", command]).current_dir(cwd), timeout, input) {
         Ok(ran) => (ran.is_success, String::from_utf8_lossy(&ran.stdout).into_owned()),
@@ -62,22 +62,22 @@ pub fn ask_gate(command: &str, cwd: &Path, input: &[u8], timeout: Duration) -> (
     }
 }
 
-/// Whether a program succeeds in time; it is ended otherwise.
+/// Whether a program succeeds in time; a slower one is killed.
 pub fn succeeds(program: &Path, arguments: &[String], timeout: Duration) -> bool {
     run(Command::new(program).args(arguments), timeout).is_some()
 }
 
-/// What a program prints, if it succeeds in time; it is ended otherwise.
+/// Returns the output of a program that succeeds in time; a slower one is killed.
 pub(crate) fn run(command: &mut Command, timeout: Duration) -> Option<String> {
     run_for(command, timeout, &[0])
 }
 
-/// The same, where these exit codes are answers.
+/// Returns the output of a program that exits in time with one of `codes`; a slower one is killed.
 pub(crate) fn run_for(command: &mut Command, timeout: Duration, codes: &[i32]) -> Option<String> {
     run_for_bytes(command, timeout, codes).map(|output| String::from_utf8_lossy(&output).into_owned())
 }
 
-/// The same as bytes.
+/// Like [`run_for`], with the output as bytes.
 pub(crate) fn run_for_bytes(command: &mut Command, timeout: Duration, codes: &[i32]) -> Option<Vec<u8>> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
@@ -89,7 +89,7 @@ pub(crate) fn run_for_bytes(command: &mut Command, timeout: Duration, codes: &[i
         let _ = sender.send(read.is_ok().then_some(output));
     });
     let output = receiver.recv_timeout(timeout).ok().flatten();
-    // One that closed its output ends by itself in a moment, or is ended.
+    // A program that has closed its output gets a moment to exit, then is killed.
     for _ in 0..50 {
         if output.is_none() {
             break;
@@ -104,12 +104,12 @@ pub(crate) fn run_for_bytes(command: &mut Command, timeout: Duration, codes: &[i
     None
 }
 
-/// What a program said, and how it ended.
+/// The output and the exit of a program.
 pub(crate) struct Ran {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
     pub(crate) is_success: bool,
-    /// None if a signal ended it.
+    /// The exit code; `None` if a signal ended the program.
     pub(crate) code: Option<i32>,
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn run_with_input(command: &mut Command, timeout: Duration, input: &[
     let (sender, receiver) = mpsc::channel();
     let input = input.to_vec();
     std::thread::spawn(move || {
-        // A program that does not read it says why.
+        // A failed write is ignored: a program that does not read its input says why itself.
         let _ = stdin.take().map(|mut stdin| stdin.write_all(&input));
         let _ = sender.send(child.wait_with_output());
     });
@@ -138,7 +138,7 @@ pub(crate) fn run_with_input(command: &mut Command, timeout: Duration, input: &[
         }
         Err(_) => {
             let pid = rustix::process::Pid::from_raw(pid as i32);
-            // Not waited for yet, so the id is still its own.
+            // The child is not reaped yet, so the id is still its own.
             let _ = pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL));
             Err(std::io::ErrorKind::TimedOut.into())
         }

@@ -1,7 +1,7 @@
 //! Asks the kernel which socket has two given ends, by netlink (`sock_diag`).
 //!
-//! `/proc/net/tcp` tells the same, but for each look at it the kernel walks its whole table
-//! of connections, which takes milliseconds however few there are.
+//! `/proc/net/tcp` has the same, but for each read of it the kernel walks its whole table of connections,
+//! which takes milliseconds however few there are.
 
 use std::io;
 use std::net::IpAddr;
@@ -14,19 +14,19 @@ use rustix::net::SocketFlags;
 use rustix::net::SocketType;
 use rustix::net::netlink;
 
-/// `SOCK_DIAG_BY_FAMILY`: the request, and its answer.
+/// `SOCK_DIAG_BY_FAMILY`: the type of the request, and of its answer.
 const BY_FAMILY: u16 = 20;
 /// `NLM_F_REQUEST`
 const REQUEST: u16 = 1;
 const TCP: u8 = 6;
-/// The header of a netlink message.
+/// Length of the header of a netlink message.
 const HEADER: usize = 16;
-/// Where `struct inet_diag_msg` has the inode: after four bytes, the socket's id of 48 and
-/// four numbers.
+/// Offset of the inode in an answer: in `struct inet_diag_msg` it follows four bytes, the socket's id of
+/// 48 and four numbers.
 const INODE: usize = HEADER + 4 + 48 + 16;
 
-/// The inode of the TCP socket of this machine that has these two ends, its own first; an
-/// error where the kernel cannot be asked.
+/// Finds the inode of the TCP socket of this machine that has these two ends, its own first; an error if
+/// the kernel cannot be asked.
 pub(crate) fn inode_of(here: SocketAddr, there: SocketAddr) -> io::Result<Option<u64>> {
     let flags = SocketFlags::CLOEXEC;
     let socket =
@@ -41,7 +41,7 @@ pub(crate) fn inode_of(here: SocketAddr, there: SocketAddr) -> io::Result<Option
         let inode = answer.get(INODE..INODE + 4).and_then(|inode| inode.try_into().ok());
         return Ok(inode.map(u32::from_ne_bytes).map(u64::from).filter(|inode| *inode != 0));
     }
-    // Any other answer says why not, as the negative number of an error.
+    // Any other answer has the negative number of an error.
     let error = answer.get(HEADER..HEADER + 4).and_then(|error| error.try_into().ok());
     match error.map(i32::from_ne_bytes).map(|error| io::Error::from_raw_os_error(-error)) {
         Some(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -50,11 +50,11 @@ pub(crate) fn inode_of(here: SocketAddr, there: SocketAddr) -> io::Result<Option
     }
 }
 
-/// A header, and `struct inet_diag_req_v2`.
+/// Builds the request: a header, and `struct inet_diag_req_v2`.
 fn request(here: SocketAddr, there: SocketAddr) -> Vec<u8> {
     let family = if here.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let mut body = vec![family.as_raw() as u8, TCP, 0, 0];
-    // In any state.
+    // Sockets in any state.
     body.extend(u32::MAX.to_ne_bytes());
     body.extend(here.port().to_be_bytes());
     body.extend(there.port().to_be_bytes());
@@ -73,7 +73,7 @@ fn request(here: SocketAddr, there: SocketAddr) -> Vec<u8> {
     let mut message = ((HEADER + body.len()) as u32).to_ne_bytes().to_vec();
     message.extend(BY_FAMILY.to_ne_bytes());
     message.extend(REQUEST.to_ne_bytes());
-    // A number of its own, and the sender: we wait for no second answer.
+    // The sequence number and the sender's port, both zero: there is only one answer.
     message.extend([0; 8]);
     message.extend(body);
     message

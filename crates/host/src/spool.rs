@@ -1,13 +1,12 @@
-//! The spool directory on this machine, through which commands leave a sandbox that
-//! keeps them from writing the store.
+//! The spool directory on this machine, through which commands leave a sandbox that keeps them from
+//! writing the store.
 //!
-//! A command in such a sandbox puts an empty file into a directory that it may
-//! write, and our MCP server of the same agent, which runs outside, carries it out.
-//! **All that the server goes by comes from the kernel**, because every agent in a
-//! sandbox can write that directory: which process asks is told by the lock that it
-//! holds on its file, across process namespaces; what it asks for is its own command
-//! line; where, its own directory. The answer goes into memory that the asker has
-//! open, and that nobody else can reach by a name.
+//! A command in such a sandbox puts an empty file into a directory that it may write, and the MCP server
+//! of the same agent, which runs outside, carries the command out. **The server trusts only the kernel**,
+//! because every agent in a sandbox can write that directory: the lock on the file tells which process
+//! asks, across process namespaces; the request is that process's own command line, to be run in its own
+//! directory. The answer goes into memory that the asking process has open, and that nobody else can
+//! reach by a name.
 //!
 //! The server reads the directory and writes nothing to it.
 
@@ -41,26 +40,26 @@ use rustix::process::FlockType;
 use crate::process::read_proc;
 use crate::process::variable_in;
 
-/// How long to wait for somebody to take a request.
+/// Longest wait for a server to take a request.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often the asking process looks for the answer.
+/// Time between two looks for the answer.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What an answer has at most.
+/// Most bytes of an answer.
 const LONGEST: u64 = 4 << 20;
 
-/// Ends an answer: JSON has none of it.
+/// The byte that ends an answer; JSON never contains it.
 const END: u8 = 0;
 
-/// What the memory has from the moment a server takes the request. **A request is
-/// taken once**: a server that finds it there, or an answer, leaves the request alone.
+/// The content of the memory from the moment a server takes the request. **A request is taken once**: a
+/// server that finds this or an answer in the memory leaves the request alone.
 const TAKEN: &[u8] = b" ";
 
-/// How many words a command line may have.
+/// Most words that a command line may have.
 const MOST_WORDS: usize = 1_000;
 
-/// What the memory for an answer is called.
+/// The name of the memory for an answer.
 const MEMORY: &str = "consort-answer";
 
 /// The directory of requests, as the MCP server watches it.
@@ -69,36 +68,36 @@ pub struct Spool {
     news: OwnedFd,
 }
 
-/// A request that is ours to carry out.
+/// A request that this server has taken and is to carry out.
 pub struct SpoolRequest {
     pid: u32,
     /// The command line of the process that asks.
     pub words: Vec<OsString>,
-    /// Its directory, opened: a path could lead elsewhere a moment later.
+    /// The directory of that process, opened: a path could lead elsewhere a moment later.
     cwd: OwnedFd,
     environment: Vec<u8>,
-    /// Locked for as long as it is worked on.
+    /// The memory for the answer, locked while the request is worked on.
     memory: File,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SpoolOutcome {
     Answered(Vec<u8>),
-    /// Nobody took it: nothing was done.
+    /// No server took the request: nothing was done.
     NobodyThere,
-    /// The server that took it ended before it had answered.
+    /// The server that took the request ended before it had answered.
     Unknown,
 }
 
-/// Asks for this very command line to be carried out, and waits until it was.
+/// Asks a server to carry out this process's own command line, and waits for the answer.
 pub fn ask(data: &Path, id: &str) -> io::Result<SpoolOutcome> {
     let dir = open_dir(&dir(data))?;
     let memory = rustix::fs::memfd_create(MEMORY, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     let memory = File::from(memory);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // Made known by its lock, which comes a moment after it: a look at a file
-    // without one is repeated.
+    // A server knows a request by its lock, which comes a moment after the file; `wait` has the server
+    // look at the file again.
     sweep(&dir);
     let file = rustix::fs::openat(&dir, id, flags, Mode::from_raw_mode(0o600))?;
     rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive)?;
@@ -112,11 +111,11 @@ const NOW: rustix::fs::Timestamps = {
     rustix::fs::Timestamps { last_access: now, last_modification: now }
 };
 
-/// Waits for the answer; `call` draws attention to the request.
+/// Waits for the answer; `call` draws the servers' attention to the request.
 fn wait(memory: &File, call: impl Fn() -> bool) -> io::Result<SpoolOutcome> {
     let (since, mut is_taken) = (Instant::now(), false);
     loop {
-        // While this holds the lock itself nobody can take it.
+        // While this process holds the lock no server can take the request.
         let is_worked_on = flock(memory, FlockOperation::NonBlockingLockExclusive).is_err();
         if let Some(answer) = answer(memory)? {
             return Ok(SpoolOutcome::Answered(answer));
@@ -135,7 +134,7 @@ fn wait(memory: &File, call: impl Fn() -> bool) -> io::Result<SpoolOutcome> {
     }
 }
 
-/// Removes what the dead have asked.
+/// Removes old requests whose processes have ended.
 fn sweep(dir: &OwnedFd) {
     for entry in Dir::read_from(dir).into_iter().flatten().flatten() {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -148,7 +147,7 @@ fn sweep(dir: &OwnedFd) {
     }
 }
 
-/// The answer, once it is whole.
+/// Reads the answer, once it is complete.
 fn answer(memory: &File) -> io::Result<Option<Vec<u8>>> {
     let mut answer = vec![0; memory.metadata()?.size().min(LONGEST + 1) as usize];
     let is_whole = memory.read_exact_at(&mut answer, 0).is_ok() && answer.pop() == Some(END);
@@ -156,7 +155,7 @@ fn answer(memory: &File) -> io::Result<Option<Vec<u8>>> {
 }
 
 impl Spool {
-    /// Makes the directory where it is missing.
+    /// Opens the directory of requests, and makes it if it is missing.
     pub fn open(data: &Path) -> io::Result<Self> {
         let path = dir(data);
         match fs::DirBuilder::new().mode(0o700).create(&path) {
@@ -165,7 +164,7 @@ impl Spool {
         }
         let dir = open_dir(&path)?;
         let news = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
-        // The directory that was opened, whatever is at its path by now.
+        // Watches the directory that was opened, whatever is at its path by now.
         let opened = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&dir));
         let flags =
             inotify::WatchFlags::CREATE | inotify::WatchFlags::ATTRIB | inotify::WatchFlags::DELETE_SELF;
@@ -173,12 +172,12 @@ impl Spool {
         Ok(Self { dir, news })
     }
 
-    /// Whether its directory was removed: nobody can ask there any more.
+    /// Whether the directory was removed: nobody can ask there any more.
     pub fn is_gone(&self) -> bool {
         rustix::fs::fstat(self.dir.as_fd()).is_ok_and(|found| found.st_nlink == 0)
     }
 
-    /// Sleeps until there is a request, or for so long.
+    /// Sleeps until there is a request, at most for `longest`.
     pub fn wait(&self, longest: Duration) -> io::Result<()> {
         use rustix::event::PollFd;
         use rustix::event::PollFlags;
@@ -193,7 +192,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Takes the requests of processes that are ours, as many as there is room for.
+    /// Takes the requests of processes that are ours, at most `room`.
     pub fn take(&self, is_ours: &dyn Fn(u32) -> bool, room: usize) -> Vec<SpoolRequest> {
         let Ok(entries) = Dir::read_from(&self.dir) else { return Vec::new() };
         let names = entries.flatten().map(|entry| entry.file_name().to_owned());
@@ -206,7 +205,7 @@ fn take(dir: &OwnedFd, name: &std::ffi::CStr, is_ours: &dyn Fn(u32) -> bool) -> 
     let file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?);
     let pid = holder(&file).filter(|pid| is_ours(*pid))?;
     let memory = memory_of(pid)?;
-    // Only one server gets the lock; it loses it when it closes the file or ends.
+    // Only one server gets the lock, and loses it when it closes the file or ends.
     flock(&memory, FlockOperation::NonBlockingLockExclusive).ok()?;
     if memory.metadata().ok()?.size() > 0 {
         return None;
@@ -218,7 +217,7 @@ fn take(dir: &OwnedFd, name: &std::ffi::CStr, is_ours: &dyn Fn(u32) -> bool) -> 
     let environment = read_proc(pid, "environ")?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let cwd = rustix::fs::open(format!("/proc/{pid}/cwd"), flags, Mode::empty()).ok()?;
-    // That process is still the one that asks, and so was what was read of it.
+    // The same process still holds the lock, so what was read above was its own.
     if words.len() > MOST_WORDS || holder(&file) != Some(pid) || !is_ours(pid) {
         return None;
     }
@@ -226,8 +225,8 @@ fn take(dir: &OwnedFd, name: &std::ffi::CStr, is_ours: &dyn Fn(u32) -> bool) -> 
     Some(SpoolRequest { pid, words, cwd, environment, memory })
 }
 
-/// The memory that a process has open for its answer. **Nothing but such memory is
-/// opened**: a file that the process may only read would become writable this way.
+/// Opens the memory that a process has for its answer. **Nothing but such memory is opened**: a file that
+/// the process may only read would become writable this way.
 fn memory_of(pid: u32) -> Option<File> {
     let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
     let is_named = |path: &PathBuf| {
@@ -238,7 +237,7 @@ fn memory_of(pid: u32) -> Option<File> {
     let memory = File::options().read(true).open(&path).ok()?;
     let is_memory = |file: &File| {
         let is_nameless = file.metadata().is_ok_and(|found| found.is_file() && found.nlink() == 0);
-        // Of all files only such memory can be sealed.
+        // Of all files only memory (`memfd`) can be sealed.
         is_nameless && rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| !seals.contains(SealFlags::SEAL))
     };
     if !is_memory(&memory) {
@@ -249,13 +248,13 @@ fn memory_of(pid: u32) -> Option<File> {
 }
 
 impl SpoolRequest {
-    /// The directory of the asking process, under a name that stays its name for as
-    /// long as this lives, here and in a process that is being started.
+    /// Returns a path of the asking process's directory that stays valid for as long as this request
+    /// lives, here and in a process that is being started.
     pub fn cwd(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&self.cwd)))
     }
 
-    /// A variable of the asking process's environment.
+    /// Returns a variable of the asking process's environment.
     pub fn variable(&self, name: &str) -> Option<OsString> {
         variable_in(&self.environment, name)
     }
@@ -275,14 +274,14 @@ impl SpoolRequest {
     }
 }
 
-/// Where requests are put that belong to a data directory: where sandboxes let
-/// commands write.
+/// Returns the directory of the requests for a data directory, in a place that sandboxes let commands
+/// write.
 fn dir(data: &Path) -> PathBuf {
     let user = rustix::process::getuid().as_raw();
     PathBuf::from(format!("/tmp/consort-{user}-{:016x}", text::checksum(data.as_os_str().as_encoded_bytes())))
 }
 
-/// It counts only if it is this user's alone.
+/// Opens the directory of requests; an error unless it is this user's alone.
 fn open_dir(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let dir = rustix::fs::open(path, flags, Mode::empty())?;
@@ -298,8 +297,8 @@ fn is_locked(file: &File) -> bool {
     !matches!(rustix::process::fcntl_getlk(file, &Flock::from(FlockType::WriteLock)), Ok(None))
 }
 
-/// The process that holds a lock on a file, as it is called here; `None` where it
-/// has no name here.
+/// Returns the process that holds a lock on a file, by its id in our namespace; `None` if there is no
+/// lock, or no such id.
 fn holder(file: &File) -> Option<u32> {
     let lock = rustix::process::fcntl_getlk(file, &Flock::from(FlockType::WriteLock)).ok()??;
     lock.pid.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
@@ -309,7 +308,7 @@ fn holder(file: &File) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// Somebody else who asks, in a process of its own.
+    /// Another process that makes a request.
     struct Asker(std::process::Child);
 
     impl Asker {
@@ -357,7 +356,7 @@ mod tests {
         let asker = Asker::start(dir.path(), ASKS);
         let pid = asker.0.id();
         assert!(take_all(dir.path(), |asks| asks != pid).is_empty());
-        // A link to another's request is that other's request, once.
+        // A hard link to a request is the same request, and is taken once.
         fs::hard_link(dir.path().join("a"), dir.path().join("b")).unwrap();
         let mut taken = take_all(dir.path(), |asks| asks == pid);
         assert_eq!(taken.len(), 1);
@@ -372,12 +371,11 @@ mod tests {
         assert_eq!(answer(&memory).unwrap(), None);
         taken.answer(b"done".to_vec()).unwrap();
         assert_eq!(answer(&memory).unwrap(), Some(b"done".to_vec()));
-        // Also while the asker has not looked yet.
+        // A request is not taken again either while its answer is unread.
         assert!(take_all(dir.path(), |_| true).is_empty());
     }
 
-    /// A server that is killed has done nobody knows how much: another must not begin
-    /// again.
+    /// Nobody knows how much a killed server has done: no other server may begin again.
     #[test]
     fn what_was_taken_is_not_taken_again() {
         let dir = private_dir();
@@ -393,7 +391,7 @@ mod tests {
         assert!(take_all(dir.path(), |_| true).is_empty());
     }
 
-    /// It would become writable by being opened for the asker.
+    /// A file would become writable if it were opened as the memory for an answer.
     #[test]
     fn no_file_is_taken_for_memory() {
         let dir = private_dir();

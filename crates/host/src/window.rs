@@ -1,5 +1,5 @@
-//! Finds where on the screen the window of an agent is, by asking tmux, X11 or macOS.
-//! Never on the hook path: each is a process to start.
+//! Finds the place of an agent's window on the screen, and brings windows to the front, by asking tmux,
+//! X11, macOS or the terminal. Never on the hook path: each question starts a process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,10 +14,10 @@ use consort_core::presence::quadrant;
 
 use crate::run_program::run;
 
-/// Windows answer at once or not at all.
+/// Longest wait for an answer about windows, which comes at once or not at all.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// One answer per agent; `None` where nothing can tell.
+/// Finds the quadrant of the screen in which each agent's window is; `None` where nothing can tell.
 pub fn quadrants<'a>(agents: &'a [Agent]) -> Vec<Option<Quadrant>> {
     let mut servers: BTreeMap<&Path, BTreeMap<String, (Rect, Rect)>> = BTreeMap::new();
     let mut screen = None;
@@ -39,8 +39,7 @@ pub fn quadrants<'a>(agents: &'a [Agent]) -> Vec<Option<Quadrant>> {
     agents.iter().map(ask).collect()
 }
 
-/// Brings the window of an agent to the front through its terminal's own command; whether
-/// that was done.
+/// Brings the window of an agent to the front through its terminal's own command; false if that failed.
 pub fn focus_window(agent: &Agent) -> bool {
     let terminal = &agent.location.terminal;
     let Some(tty) = agent.location.process.tty.as_deref() else { return false };
@@ -51,7 +50,7 @@ pub fn focus_window(agent: &Agent) -> bool {
     }
 }
 
-/// The window in which that process runs; kitty answers only where its remote control is on.
+/// Focuses the window in which a process runs; kitty answers only if its remote control is on.
 fn focus_kitty(pid: u32) -> bool {
     let mut kitty = Command::new("kitty");
     kitty.args(["@", "focus-window", "--match"]).arg(format!("pid:{pid}"));
@@ -65,7 +64,7 @@ fn focus_wezterm(tty: &str) -> bool {
     run(Command::new("wezterm").args(["cli", "activate-pane", "--pane-id", &id]), PATIENCE).is_some()
 }
 
-/// The id of the pane with that terminal, in what `wezterm cli list` prints.
+/// Finds the id of the pane with that terminal in the output of `wezterm cli list`.
 fn wezterm_pane(listed: &str, tty: &str) -> Option<String> {
     let (before, _) = listed.split_once(&format!("\"{tty}\""))?;
     let (_, id) = before.rsplit_once("\"pane_id\":")?;
@@ -93,7 +92,7 @@ fn focus_iterm(tty: &str) -> bool {
     run(Command::new("osascript").args(["-e", SELECT]).arg(tty), PATIENCE).is_some()
 }
 
-/// Every pane of a tmux server with its place in its window, in one call.
+/// Lists every pane of a tmux server with its place and its window's size, in one call.
 fn tmux_panes(socket: &Path) -> BTreeMap<String, (Rect, Rect)> {
     const FORMAT: &str =
         "#{pane_id} #{pane_left} #{pane_top} #{pane_width} #{pane_height} #{window_width} #{window_height}";
@@ -124,7 +123,7 @@ fn x11_window(window: &str) -> Option<Rect> {
     Some(rect(value("X")?, value("Y")?, value("WIDTH")?, value("HEIGHT")?))
 }
 
-/// The window whose tab has this terminal, and the desktop it is on.
+/// Finds the bounds of the window whose tab has this terminal, and of the desktop.
 fn mac_window(program: Option<&str>, tty: &str) -> Option<(Rect, Rect)> {
     let ask = if program == Some("iTerm.app") {
         "tell application \"iTerm2\"
@@ -156,7 +155,7 @@ fn mac_window(program: Option<&str>, tty: &str) -> Option<(Rect, Rect)> {
     Some((script(ask)?, script("tell application \"Finder\" to return bounds of window of desktop")?))
 }
 
-/// `left, top, right, bottom`, as AppleScript prints bounds.
+/// Parses `left, top, right, bottom`, as AppleScript prints bounds.
 fn parse_bounds(text: &str) -> Option<Rect> {
     let [left, top, right, bottom] = parse_numbers(&text.replace(',', " "))?;
     Some(rect(left, top, right - left, bottom - top))

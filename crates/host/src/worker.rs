@@ -1,10 +1,10 @@
-//! Processes of runs: starts a worker that dies with its supervisor, hears what it prints,
-//! and ends it together with all that it has started.
+//! Starts the worker of a run so that it dies with its supervisor, reads what it prints, and ends it
+//! together with all processes that it has started.
 //!
-//! The supervisor inherits whatever its worker leaves behind (it is a *subreaper*), so that
-//! nothing of the tree gets out of its sight while it lives. If the supervisor itself is
-//! killed, the kernel ends the worker; what that had started is found by [`RUN`] in its
-//! environment by the next command that looks for it.
+//! The supervisor adopts the orphans of its worker (it is a *subreaper*), so that it sees the whole
+//! process tree while it lives. If the supervisor itself is killed, the kernel ends the worker; the
+//! processes that the worker had started have [`RUN`] in their environment, by which the next command
+//! that looks for them finds them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -34,28 +34,28 @@ use crate::Machine;
 use crate::env::RUN;
 use crate::process;
 
-/// What is to be run.
+/// The command of a worker.
 #[derive(Debug)]
 pub struct WorkerCommand {
     pub program: PathBuf,
     pub arguments: Vec<String>,
-    /// All of its environment.
+    /// The whole environment of the worker.
     pub environment: BTreeMap<String, String>,
     pub cwd: PathBuf,
-    /// What it reads on its standard input: a file, or nothing.
+    /// The file on its standard input; `None` for an empty input.
     pub stdin: Option<PathBuf>,
 }
 
-/// What comes of a worker.
+/// An event of a worker.
 #[derive(Debug)]
 pub enum Heard {
-    /// A line of its standard output.
+    /// A line of the worker's standard output.
     Line(String),
-    /// A part of its standard error.
+    /// A part of the worker's standard error.
     Complaint(String),
-    /// Both are closed.
+    /// The end of both outputs.
     Silence,
-    /// Its process has ended.
+    /// The end of the worker's process.
     Ended,
 }
 
@@ -66,18 +66,19 @@ pub struct Worker {
     exit: Option<WorkerExit>,
 }
 
-/// The longest line that is read; a longer one is cut there.
+/// Most bytes of a line; a longer line is split.
 const LONGEST_LINE: u64 = 16 << 20;
 
-/// How often is looked whether what was ended is gone.
+/// Time between two looks whether processes that were signalled are gone.
 const BEAT: Duration = Duration::from_millis(20);
 
-/// How long the kernel has to end what is forced to.
+/// Time that the kernel has to end processes that were killed.
 const FORCED: Duration = Duration::from_secs(3);
 
 impl Worker {
-    /// Starts it, in a process group of its own; what it prints is sent to `heard`, and
-    /// it waits while that is full. To be called by the main thread: the worker is ended with the thread that started it.
+    /// Starts a worker in a process group of its own; its output is sent to `heard`, and the worker waits
+    /// while that is full. Must be called by the main thread: the worker is ended with the thread that
+    /// started it.
     pub fn start(command: &WorkerCommand, heard: SyncSender<Heard>) -> io::Result<Self> {
         adopt_orphans();
         let stdin = match &command.stdin {
@@ -111,12 +112,12 @@ impl Worker {
         Ok(Self { pid, exit: None })
     }
 
-    /// The id of its process.
+    /// Returns the id of the worker's process.
     pub fn pid(&self) -> u32 {
         self.pid.as_raw_nonzero().get() as u32
     }
 
-    /// How it has ended, if it has. Orphans of it that have ended are laid to rest too.
+    /// Returns how the worker ended, if it has. Also reaps its orphans that have ended.
     pub fn exit(&mut self) -> Option<&WorkerExit> {
         while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             if pid == self.pid {
@@ -126,8 +127,8 @@ impl Worker {
         self.exit.as_ref()
     }
 
-    /// Ends it and all below this process: asks, and forces what is still there after
-    /// `patience`, or as soon as there `is_hurry`. Returns what lives on, whatever was done.
+    /// Ends the worker and every process below this one: asks them, and kills those that are left after
+    /// `patience`, or as soon as `is_hurry` says so. Returns the processes that still live.
     pub fn end(
         &mut self,
         machine: &Machine,
@@ -150,13 +151,14 @@ impl Worker {
         self.left(machine)
     }
 
-    /// What is below this process.
+    /// Lists the processes below this one.
     fn left(&mut self, machine: &Machine) -> Vec<Process> {
         self.exit();
         machine.tree(std::process::id()).into_iter().skip(1).map(|one| one.process).collect()
     }
 
-    /// Does something to each until none is left, or for so long; whether none is.
+    /// Calls `act` for each process below this one until none is left, or for `longest`; whether none is
+    /// left.
     fn wait_for_all(
         &mut self,
         machine: &Machine,
@@ -179,8 +181,8 @@ impl Worker {
     }
 }
 
-/// Ends the processes that a run has left behind whose supervisor is gone: those that have its
-/// id in their environment. Returns those that live on.
+/// Ends the processes that a run without a supervisor has left behind: those that have its id in their
+/// environment. Returns those that live on.
 pub fn end_orphans(machine: &Machine, run: &str, patience: Duration) -> Vec<Process> {
     let find = || -> Vec<Process> {
         let is_its = |process: &Process| {
@@ -200,14 +202,14 @@ pub fn end_orphans(machine: &Machine, run: &str, patience: Duration) -> Vec<Proc
     left
 }
 
-/// An id that was given to another since is not ours to end.
+/// Signals a process, unless its id was given to another since.
 fn signal(machine: &Machine, process: &Process, how: Signal) {
     if let Some(pid) = Pid::from_raw(process.pid as i32).filter(|_| machine.is_alive(process)) {
         let _ = rustix::process::kill_process(pid, how);
     }
 }
 
-/// Waits for the end of a child, which is left for [`Worker::exit`] to see.
+/// Waits for the end of a child without reaping it, which is left to [`Worker::exit`].
 fn wait_for(pid: Pid) {
     let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while let Err(rustix::io::Errno::INTR) = rustix::process::waitid(WaitId::Pid(pid), how) {}
@@ -250,14 +252,14 @@ fn adopt_orphans() {
 #[cfg(not(target_os = "linux"))]
 fn adopt_orphans() {}
 
-/// Has the kernel end it when the thread that starts it ends.
+/// Has the kernel end the command's process when the thread that starts it ends.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "between fork and exec only system calls are made")]
 fn die_with_parent(command: &mut Command) {
     let parent = rustix::process::getpid();
     let set = move || {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        // It may have died before that.
+        // The parent may have died before that call.
         match rustix::process::getppid() {
             Some(now) if now == parent => Ok(()),
             _ => Err(io::ErrorKind::BrokenPipe.into()),

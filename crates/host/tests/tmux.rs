@@ -1,5 +1,5 @@
-//! A real tmux server with a socket of its own: what is seen in its panes, typed into
-//! them, and left of them.
+//! Tests `Tmux` with a real tmux server on a socket of its own: reads its panes, types into them, and
+//! removes them.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -16,14 +16,14 @@ use consort_core::monitor::PaneWriter as _;
 use consort_core::monitor::TerminalError;
 use consort_host::Tmux;
 
-/// A server that ends with the test.
+/// A tmux server that ends with the test.
 struct Server {
     dir: tempfile::TempDir,
     tmux: Tmux,
 }
 
 impl Server {
-    /// With one window, in which a shell does this.
+    /// Starts a server with one window, in which a shell runs `script`.
     fn start(script: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let tmux = Tmux::new(dir.path());
@@ -50,7 +50,7 @@ impl Server {
         self.tmux.open(&NewPane { server: self.socket(), name: "one".into(), cwd, command }).unwrap()
     }
 
-    /// Looks until a pane shows what is wanted.
+    /// Looks until a pane shows a text, and returns its screen.
     fn shows(&self, pane: &PaneAddress, wanted: &str) -> String {
         for _ in 0..1_000 {
             let sweep = self.tmux.sweep(&self.socket(), std::slice::from_ref(&pane.id)).unwrap();
@@ -63,7 +63,7 @@ impl Server {
         panic!("{pane} never showed {wanted:?}");
     }
 
-    /// Looks until a pane's program has ended, and says how.
+    /// Looks until a pane's program has ended, and returns its exit.
     fn exit(&self, pane: &PaneAddress) -> Option<PaneExit> {
         for _ in 0..1_000 {
             let sweep = self.tmux.sweep(&self.socket(), &[]).unwrap();
@@ -117,7 +117,7 @@ fn a_paste_keeps_its_lines_and_leaves_no_buffer() {
 #[test]
 fn a_pane_is_kept_after_its_program_and_says_how_it_ended() {
     let server = Server::start("exec sleep 60");
-    // tmux 3.3a now and then forgets how a program ended; it never says what is wrong.
+    // tmux 3.3a now and then forgets how a program ended; it never reports a wrong exit.
     let ended = |script: &str, wanted| {
         let panes: Vec<PaneAddress> = (0..4).map(|_| server.open(script)).collect();
         let exits: Vec<Option<PaneExit>> = panes.iter().map(|pane| server.exit(pane)).collect();
@@ -144,11 +144,11 @@ fn what_has_scrolled_away_is_still_read() {
     assert_eq!((history.lines().next(), history.lines().last()), (Some("101"), Some("200")));
 }
 
-/// tmux looks and presses in one step, so that what comes in between is seen.
+/// tmux compares and presses in one step, so that text that is typed in between is seen.
 #[test]
 fn enter_is_pressed_only_after_what_a_line_ends_with() {
     let server = Server::start("sleep 1000");
-    // What it is given appears as it is typed, in a frame.
+    // The pane shows a line in a frame; text that is typed appears after it.
     let pane = server.open("printf '│ > is #{it}, (100%%) so? é                │\\n'; cat");
     server.shows(&pane, "so?");
     assert!(!server.tmux.enter_after(&pane, "is #{it}, (100%)").unwrap(), "there is more");

@@ -1,5 +1,5 @@
-//! What is in the worktree of a run and in no snapshot of it: files of submodules, and commits
-//! that no branch has. Git is not asked about a submodule: what it is set to run would run.
+//! Finds work in a run's worktree that no snapshot of it has: files of submodules, and commits that are
+//! on no branch. Git is not run in a submodule: programs that its settings name would run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,13 +15,13 @@ use super::git::path;
 use super::git::text;
 use super::snapshot;
 
-/// What the submodules had when the worktree was made.
+/// The file that lists the submodules' files as of when the worktree was made.
 const NOTED: &str = "consort-submodules";
 
-/// Files of submodules, and what tells that one is another now.
+/// Files of submodules, each with a stamp that changes with the file.
 type Files = BTreeMap<Vec<u8>, String>;
 
-/// Notes what the set-up has put into submodules: that is not the run's work.
+/// Notes the files that the set-up has put into submodules: they are not the run's work.
 pub(super) fn note(tree: &RunTree) -> Result<(), WorktreeError> {
     let found = files(tree)?;
     if found.is_empty() {
@@ -35,14 +35,14 @@ pub(super) fn note(tree: &RunTree) -> Result<(), WorktreeError> {
     fs::write(&path, noted).map_err(WorktreeError::file(&path))
 }
 
-/// What is in submodules and was not there when the worktree was made, or is another file.
+/// Lists the files in submodules that are new or changed since the worktree was made.
 pub(super) fn new(tree: &RunTree) -> Result<Vec<String>, WorktreeError> {
     let noted = noted(tree);
     let is_new = |(name, stamp): &(Vec<u8>, String)| noted.get(name) != Some(stamp);
     Ok(files(tree)?.into_iter().filter(is_new).map(|(name, _)| text(&name)).collect())
 }
 
-/// What was in submodules when the worktree was made, and is not there now.
+/// Lists the files that were in submodules when the worktree was made, and are gone now.
 pub(super) fn gone(tree: &RunTree) -> Result<Vec<String>, WorktreeError> {
     let now = files(tree)?;
     Ok(noted(tree).keys().filter(|name| !now.contains_key(*name)).map(|name| text(name)).collect())
@@ -57,7 +57,7 @@ fn noted(tree: &RunTree) -> Files {
     super::git::fields(&noted).filter_map(file).collect()
 }
 
-/// All that submodules have, their repositories included.
+/// Lists all files of submodules, those of their repositories included.
 fn files(tree: &RunTree) -> Result<Files, WorktreeError> {
     let mut found = Files::new();
     let entries = snapshot::entries(&Git::of(tree))?;
@@ -79,7 +79,7 @@ fn walk(top: &Path, dir: &Path, found: &mut Files) {
             if there.is_dir() {
                 dirs.push(name);
             } else if !(dir.starts_with("modules") && entry.file_name() == "index") {
-                // A look at the state of a submodule writes its index.
+                // An index does not count: even `git status` writes the submodule's.
                 let stamp = format!("{}.{}.{}", there.len(), there.ctime(), there.ctime_nsec());
                 found.insert(name.as_os_str().as_bytes().to_vec(), stamp);
             }
@@ -87,12 +87,13 @@ fn walk(top: &Path, dir: &Path, found: &mut Files) {
     }
 }
 
-/// Commits that were checked out, were left for something else, and are in nothing that stays.
+/// Lists the commits that were checked out, were left for another checkout, and are neither merged nor on
+/// a branch or tag.
 pub(super) fn left_commits(tree: &RunTree, git: &Git, merged: &str) -> Result<Vec<String>, WorktreeError> {
     let log = fs::read(tree.git_dir.join("logs/HEAD")).unwrap_or_default();
     let mut left = Vec::new();
     for line in text(&log).lines() {
-        // `<before> <after> <who> <when>`, a tab, and what was done.
+        // A line of git's log: `<before> <after> <who> <when>`, a tab, and the action.
         let Some((head, _)) = line.split_once("\tcheckout: moving from ") else { continue };
         let commit = head.split(' ').next().unwrap_or_default().to_owned();
         if !left.contains(&commit) && is_lost(git, &commit, merged)? {
@@ -102,9 +103,9 @@ pub(super) fn left_commits(tree: &RunTree, git: &Git, merged: &str) -> Result<Ve
     Ok(left.into_iter().map(|commit| format!("commit {commit}, which is on no branch")).collect())
 }
 
-/// Whether a commit has a change that no branch and no tag has, and the merge has not.
+/// Whether a commit has a change that is on no branch, under no tag and not merged.
 fn is_lost(git: &Git, commit: &str, merged: &str) -> Result<bool, WorktreeError> {
-    // What is gone already cannot be kept.
+    // A commit that git has deleted already cannot be kept.
     if !git.run(&["cat-file", "-e", &format!("{commit}^{{commit}}")], b"")?.is_success {
         return Ok(false);
     }

@@ -1,4 +1,4 @@
-//! What a new worktree needs besides what git brings: ignored files, and a set-up command.
+//! Prepares a new worktree beyond what git brings: copies ignored files, and runs a set-up command.
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -18,14 +18,14 @@ use super::error::WorktreeError;
 use super::git::Git;
 use super::snapshot;
 
-/// So much of what a set-up command says is kept, from its end.
+/// Most bytes of a set-up command's output that are kept, from its end.
 const KEPT_OUTPUT: u64 = 64 << 10;
 
-/// What to do in a new worktree.
+/// The preparations of a new worktree.
 #[derive(Clone, Debug, Default)]
 pub struct Bootstrap {
-    /// Files and directories to copy from the person's worktree, by their path from its
-    /// top: what is ignored, and so not in git. One that is not there is left out.
+    /// The files and directories to copy from the person's worktree, by their path from its top: ignored
+    /// ones, which are not in git. A missing one is left out.
     pub copy: Vec<String>,
     pub set_up: Option<SetUpCommand>,
 }
@@ -33,31 +33,31 @@ pub struct Bootstrap {
 /// A command to run in a new worktree.
 #[derive(Clone, Debug)]
 pub struct SetUpCommand {
-    /// For `sh -c`.
+    /// The text for `sh -c`.
     pub command: String,
-    /// All the variables it gets.
+    /// The whole environment of the command.
     pub environment: Vec<(OsString, OsString)>,
     pub time_limit: Duration,
 }
 
-/// How a set-up command ended.
+/// The result of a set-up command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetUp {
     pub end: SetUpEnd,
-    /// The last that it said, on both outputs.
+    /// The end of what it printed, on both outputs.
     pub output: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetUpEnd {
     Done,
-    /// With that exit code; none if a signal ended it.
+    /// An exit with that code; `None` if a signal ended the command.
     Failed(Option<i32>),
-    /// It and all that it had started in its group was ended.
+    /// The end by us of the command and all processes of its group.
     TimedOut,
 }
 
-/// Copies, runs the command, and makes what that changed part of the baseline: it is not the
+/// Copies the files, runs the command, and makes their changes part of the baseline: they are not the
 /// run's work.
 pub(super) fn prepare(
     from: &Path,
@@ -111,7 +111,7 @@ fn run(set_up: &SetUpCommand, tree: &RunTree) -> Result<SetUp, WorktreeError> {
             Some(status) => break SetUpEnd::Failed(status.code()),
             None if begun.elapsed() < set_up.time_limit => std::thread::sleep(Duration::from_millis(10)),
             None => {
-                // Not waited for yet, so the id of its group is still its own.
+                // The child is not reaped yet, so the id of its group is still its own.
                 let group = rustix::process::Pid::from_raw(child.id() as i32);
                 let end = |group| rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
                 let _ = group.map(end);

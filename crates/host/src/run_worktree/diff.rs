@@ -1,4 +1,4 @@
-//! What a run has changed, as a diff.
+//! Makes the diff of all that a run has changed.
 
 use super::RunTree;
 use super::error::WorktreeError;
@@ -7,7 +7,7 @@ use super::merge::INDEX;
 use super::snapshot;
 use crate::git_diff::DIFF;
 
-/// What differs in the worktree of a run from what it began with: commits, changes and new files.
+/// Returns the diff of a run's worktree against the run's baseline: commits, changes and new files.
 pub fn diff(tree: &RunTree) -> Result<String, WorktreeError> {
     let (git, index) = (Git::of(tree), tree.git_dir.join(INDEX));
     let taken = snapshot::take(&git, &index, None);

@@ -1,4 +1,4 @@
-//! Why a worktree of a run cannot be made, merged or removed.
+//! The reasons why a worktree of a run cannot be made, merged or removed.
 
 use std::path::PathBuf;
 

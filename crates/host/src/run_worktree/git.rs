@@ -1,4 +1,5 @@
-//! Runs git on one worktree, for what a run's worktree needs of it.
+//! Runs git on the worktree of a run or of the person, shielded from settings and variables that would
+//! change the result.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,10 +14,10 @@ use super::error::WorktreeError;
 use crate::run_program::Ran;
 use crate::run_program::run_with_input;
 
-/// How long git may take for one thing; a checkout of a large repository takes minutes.
+/// Longest time of one git command; a checkout of a large repository takes minutes.
 pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What a repository's or the person's settings would change about what we do.
+/// Settings that a repository or the person may have otherwise, and that would change what we do.
 const SETTINGS: [&str; 9] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -29,7 +30,7 @@ const SETTINGS: [&str; 9] = [
     "maintenance.auto=false",
 ];
 
-/// Whose commits the baselines are.
+/// The author and committer of the commits that we make.
 const WHO: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "Consort"),
     ("GIT_AUTHOR_EMAIL", "consort@localhost"),
@@ -37,7 +38,7 @@ const WHO: [(&str, &str); 4] = [
     ("GIT_COMMITTER_EMAIL", "consort@localhost"),
 ];
 
-/// A worktree, and git for it.
+/// A worktree that git is run on.
 #[derive(Clone, Debug)]
 pub(super) struct Git {
     pub(super) worktree: PathBuf,
@@ -46,12 +47,12 @@ pub(super) struct Git {
 }
 
 impl Git {
-    /// For a worktree of the person's.
+    /// Uses a worktree of the person's.
     pub(super) fn at(worktree: &Path) -> Self {
         Self { worktree: worktree.to_owned(), git_dir: None, index: None }
     }
 
-    /// For the worktree of the person's that a directory is in.
+    /// Finds the worktree of the person's that a directory is in.
     pub(super) fn around(dir: &Path) -> Result<Self, WorktreeError> {
         let ran = Self::at(dir).run(&["rev-parse", "--show-toplevel"], b"")?;
         match ran.is_success {
@@ -60,12 +61,12 @@ impl Git {
         }
     }
 
-    /// For the worktree of a run.
+    /// Uses the worktree of a run.
     pub(super) fn of(tree: &RunTree) -> Self {
         Self { worktree: tree.path.clone(), git_dir: Some(tree.git_dir.clone()), index: None }
     }
 
-    /// The same with an index of our own.
+    /// Returns the same worktree with an index of our own.
     pub(super) fn with_index(&self, index: &Path) -> Self {
         Self { index: Some(index.to_owned()), ..self.clone() }
     }
@@ -88,12 +89,12 @@ impl Git {
         if let Some(index) = &self.index {
             git.env("GIT_INDEX_FILE", index);
         }
-        // A signal to our process group is not to interrupt it between two files.
+        // A signal to our process group must not interrupt git between two files.
         git.process_group(0);
         git
     }
 
-    /// How it ends, whatever that is.
+    /// Runs git, and returns its output and exit, even if it fails.
     pub(super) fn run(&self, words: &[&str], input: &[u8]) -> Result<Ran, WorktreeError> {
         #[cfg(test)]
         super::tests::fault::step()?;
@@ -101,7 +102,7 @@ impl Git {
         run_with_input(&mut self.command(words), PATIENCE, input).map_err(|error| failed(error.to_string()))
     }
 
-    /// What it prints; an error if it fails.
+    /// Runs git, and returns its output; an error if it fails.
     pub(super) fn give(&self, words: &[&str], input: &[u8]) -> Result<Vec<u8>, WorktreeError> {
         let ran = self.run(words, input)?;
         match ran.is_success {
@@ -114,17 +115,17 @@ impl Git {
         self.give(words, b"")
     }
 
-    /// The one line that it prints.
+    /// Runs git, and returns the one line that it prints.
     pub(super) fn line(&self, words: &[&str]) -> Result<String, WorktreeError> {
         Ok(line(self.ask(words)?))
     }
 
-    /// The commit or tree that a name means.
+    /// Returns the id of the commit or tree that a name means.
     pub(super) fn id(&self, name: &str) -> Result<String, WorktreeError> {
         self.line(&["rev-parse", "--verify", "--end-of-options", name])
     }
 
-    /// The commit that a branch is on, if there is such a branch.
+    /// Returns the commit that a branch is on, if there is such a branch.
     pub(super) fn tip(&self, branch: &str) -> Result<Option<String>, WorktreeError> {
         let reference = format!("refs/heads/{branch}");
         let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &reference];
@@ -140,7 +141,7 @@ impl Git {
         self.id(&format!("{commit}^{{tree}}"))
     }
 
-    /// A commit of ours.
+    /// Makes a commit with our name as its author.
     pub(super) fn commit(
         &self,
         tree: &str,
@@ -162,20 +163,20 @@ impl Git {
         }
     }
 
-    /// What all worktrees of the repository share.
+    /// Returns the git directory that all worktrees of the repository share.
     pub(super) fn common_dir(&self) -> Result<PathBuf, WorktreeError> {
         let dir = self.ask(&["rev-parse", "--git-common-dir"])?;
         let dir = self.worktree.join(path(trimmed(&dir)));
         std::fs::canonicalize(&dir).map_err(WorktreeError::file(&dir))
     }
 
-    /// A file of git's own for this worktree.
+    /// Returns the path of a file of git's own for this worktree.
     pub(super) fn git_path(&self, name: &str) -> Result<PathBuf, WorktreeError> {
         let found = self.ask(&["rev-parse", "--git-path", name])?;
         Ok(self.worktree.join(path(trimmed(&found))))
     }
 
-    /// Merges two trees that came of one. The paths that cannot be merged, if there are any.
+    /// Merges two trees that both come from `base`. The inner error lists the paths that conflict.
     pub(super) fn merge_trees(
         &self,
         base: &str,
@@ -196,13 +197,13 @@ impl Git {
         let mut told = fields(&ran.stdout);
         match ran.code {
             Some(0) => Ok(Ok(told.next().map(text).unwrap_or_default())),
-            // First the tree, then the paths.
+            // Git prints first the tree, then the paths.
             Some(1) => Ok(Err(told.skip(1).map(text).collect())),
             _ => Err(failed(&words, &ran)),
         }
     }
 
-    /// What differs between two trees.
+    /// Lists the differences between two trees.
     pub(super) fn differences(&self, one: &str, other: &str) -> Result<Vec<Difference>, WorktreeError> {
         let told = self.ask(&["diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", one, other])?;
         let mut fields = fields(&told);
@@ -224,7 +225,7 @@ impl Git {
     }
 }
 
-/// One path that is not the same in two trees.
+/// A path that differs between two trees.
 #[derive(Debug)]
 pub(super) struct Difference {
     pub(super) path: Vec<u8>,
@@ -232,7 +233,7 @@ pub(super) struct Difference {
     pub(super) after: Option<Entry>,
 }
 
-/// What a tree or an index has at a path.
+/// The mode and id that a tree or an index has at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) mode: String,
@@ -240,13 +241,13 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether it is the commit of another repository.
+    /// Whether the entry is a commit of another repository.
     pub(super) fn is_submodule(&self) -> bool {
         self.mode == "160000"
     }
 }
 
-/// What ends in zero bytes.
+/// Splits git's output into its fields, which end in zero bytes.
 pub(super) fn fields(told: &[u8]) -> impl Iterator<Item = &[u8]> {
     told.split(|byte| *byte == 0).filter(|field| !field.is_empty())
 }

@@ -14,25 +14,25 @@ use super::git::Git;
 use super::snapshot;
 use super::snapshot::LeftOut;
 
-/// No larger file of the person's is copied.
+/// Most bytes of a file of the person's that is copied.
 const LARGEST: u64 = 10 << 20;
 
-/// Git merges trees since then.
+/// The first version of git that merges trees.
 const NEEDED: (u32, u32) = (2, 38);
 
 /// A worktree that was made.
 #[derive(Debug)]
 pub struct Made {
     pub tree: RunTree,
-    /// What of the person's state is not in it.
+    /// The files of the person's worktree that are not in the new one.
     pub left_out: Vec<LeftOut>,
-    /// How the set-up command ended, if there is one. If it failed, that is for the
-    /// caller to judge: the worktree is there.
+    /// The result of the set-up command, if there is one. If it failed, the caller decides: the worktree
+    /// is there.
     pub set_up: Option<SetUp>,
 }
 
-/// Makes a worktree at `at`, which is in a directory of ours, on a new branch, with what the
-/// person's worktree has: commits, staged and unstaged changes, new files.
+/// Makes a worktree at `at`, which is in a directory of ours, on a new branch, with the state of the
+/// person's worktree: commits, staged and unstaged changes, new files.
 pub fn make(
     repository_worktree: &Path,
     at: &Path,
@@ -73,7 +73,7 @@ pub fn make(
     Ok(Made { tree, left_out: taken.left_out, set_up })
 }
 
-/// The name of a file beside a directory.
+/// Returns the path of an index file beside a directory.
 fn beside(at: &Path) -> PathBuf {
     let mut name = at.file_name().unwrap_or_default().to_owned();
     name.push(".index");

@@ -1,4 +1,4 @@
-//! Brings back what a run has done: its commits as commits, its changes as changes.
+//! Merges a run's work into a worktree of the person's: commits as commits, changes as changes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,19 +22,19 @@ use super::record::Record;
 use super::record::State;
 use super::snapshot;
 
-/// The index that snapshots are made in.
+/// The name of the index that snapshots are made in.
 pub(super) const INDEX: &str = "consort-index";
 
-/// How long another merge into the same repository is waited for.
+/// Longest wait for another merge into the same repository.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long a git command of the person's may keep the index.
+/// Longest time that a git command of the person's may keep the index.
 const INDEX_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often a merge is worked out again because files change meanwhile.
+/// Most times that a merge is planned, because files change meanwhile.
 const ATTEMPTS: usize = 5;
 
-/// What came of a merge.
+/// The outcome of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merge {
     /// The run has changed nothing.
@@ -42,8 +42,8 @@ pub enum Merge {
     Merged {
         /// Commits that are now on the person's branch.
         commits: usize,
-        /// Commits that build on what the person has not committed: what they change is
-        /// in the files, and they are on the run's branch.
+        /// Commits that build on changes the person has not committed: their changes are in the files,
+        /// and they are on the run's branch.
         as_changes: usize,
         /// Files of the person's worktree that changed.
         files: usize,
@@ -57,9 +57,8 @@ pub enum Merge {
     },
 }
 
-/// Merges what a run has done into a worktree of the person's, which may have changed since and
-/// may have changes of its own. What was interrupted is finished; what is merged already is
-/// merged once.
+/// Merges a run's work into a worktree of the person's, which may have changed since and may have changes
+/// of its own. A merge that was interrupted is finished; work that is merged already is not merged again.
 pub fn merge(tree: &RunTree, into: &Path) -> Result<Merge, WorktreeError> {
     let into = Git::around(into)?;
     check(tree, &into)?;
@@ -110,16 +109,16 @@ fn outcome(record: &Record) -> Merge {
     }
 }
 
-/// When a merge was begun.
+/// The moment at which a merge was begun.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begun {
     Now,
-    /// By a process that did not finish it.
+    /// Earlier, by a process that did not finish the merge.
     Before,
 }
 
-/// Carries a merge out, as far as that is not done. `None` if it was begun just now and the
-/// files changed since it was worked out.
+/// Carries out the rest of a merge. `None` if the merge was begun just now and the files have changed
+/// since it was planned.
 fn finish(
     tree: &RunTree,
     into: &Git,
@@ -159,7 +158,8 @@ fn finish(
     Ok(Some(outcome(&record)))
 }
 
-/// Puts the person's branch on the new commits; not if it has moved on meanwhile.
+/// Moves the person's branch to the new commits, unless it has moved on meanwhile; whether they are on
+/// it.
 fn move_head(tree: &RunTree, into: &Git, record: &Record) -> Result<bool, WorktreeError> {
     let [before, after] = &record.head;
     let now = into.id("HEAD^{commit}")?;
@@ -170,7 +170,7 @@ fn move_head(tree: &RunTree, into: &Git, record: &Record) -> Result<bool, Worktr
     into.is_ancestor(after, &now)
 }
 
-/// Stages what the new commits have, except where the person has staged something since.
+/// Stages the changes of the new commits, except where the person has staged something since.
 fn stage(into: &Git, record: &Record) -> Result<(), WorktreeError> {
     let begun = Instant::now();
     loop {
@@ -191,7 +191,7 @@ fn stage(into: &Git, record: &Record) -> Result<(), WorktreeError> {
         let words = ["update-index", "-z", "--index-info"];
         let ran = into.run(&words, &input)?;
         if ran.is_success {
-            // It exits 1 where files have changed.
+            // Git exits with 1 if files have changed.
             into.run(&["update-index", "-q", "--ignore-submodules", "--refresh"], b"")?;
             return Ok(());
         }
@@ -202,8 +202,8 @@ fn stage(into: &Git, record: &Record) -> Result<(), WorktreeError> {
     }
 }
 
-/// What would be lost if these changes were made: files that are not in the snapshot, because
-/// they are ignored or too large, or that have changed since. And what would not be written.
+/// Lists the files that these changes would overwrite although no snapshot has them: ignored, too large,
+/// or changed since. Also lists the files that git would not write.
 fn in_the_way(into: &Git, ours: &Git, now: &str, after: &str) -> Result<Vec<String>, WorktreeError> {
     let changes = into.differences(now, after)?;
     let gone: BTreeSet<&[u8]> = changes
@@ -225,7 +225,7 @@ fn in_the_way(into: &Git, ours: &Git, now: &str, after: &str) -> Result<Vec<Stri
             }
         }
     }
-    // Git does not write what a sparse checkout leaves out.
+    // Git does not write files that a sparse checkout leaves out.
     let unseen = snapshot::flagged(ours)?;
     found.extend(
         changes.iter().filter(|change| unseen.contains(&change.path)).map(|change| text(&change.path)),
@@ -242,7 +242,7 @@ fn in_the_way(into: &Git, ours: &Git, now: &str, after: &str) -> Result<Vec<Stri
     Ok(found.into_iter().collect())
 }
 
-/// The files below a directory that are not among those that go.
+/// Finds the files below a directory that are not among those to be removed.
 fn strangers(worktree: &Path, dir: &Path, gone: &BTreeSet<&[u8]>, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(worktree.join(dir)).into_iter().flatten().flatten() {
         let inner = dir.join(entry.file_name());
@@ -255,8 +255,8 @@ fn strangers(worktree: &Path, dir: &Path, gone: &BTreeSet<&[u8]>, found: &mut BT
     }
 }
 
-/// Writes again what a merge that was interrupted has written in part, or had just taken away
-/// to write it: git does not replace files in one step.
+/// Writes again the files that an interrupted merge has written in part, or had just removed to write
+/// them: git does not replace files in one step.
 fn repair(tree: &RunTree, into: &Git, begun: &Record) -> Result<(), WorktreeError> {
     let index = tree.git_dir.join(INDEX);
     let ours = into.with_index(&index);
@@ -292,7 +292,7 @@ fn repair(tree: &RunTree, into: &Git, begun: &Record) -> Result<(), WorktreeErro
     Ok(())
 }
 
-/// Whether a file is as it was.
+/// Whether a file is as it was before the merge.
 fn is_before(into: &Git, before: &Option<super::git::Entry>, file: &Path) -> Result<bool, WorktreeError> {
     let Some(before) = before else { return Ok(false) };
     let mut hash = into.command(&["hash-object", "--"]);
@@ -301,7 +301,7 @@ fn is_before(into: &Git, before: &Option<super::git::Entry>, file: &Path) -> Res
     Ok(text(&ran.map_err(WorktreeError::file(file))?.stdout).trim() == before.id)
 }
 
-/// Whether nothing of a merge that was begun is done.
+/// Whether no part of a merge that was begun is done.
 fn is_untouched(tree: &RunTree, into: &Git, begun: &Record) -> Result<bool, WorktreeError> {
     let index = tree.git_dir.join(INDEX);
     snapshot::take(into, &index, Some(LARGEST))?;
@@ -311,7 +311,7 @@ fn is_untouched(tree: &RunTree, into: &Git, begun: &Record) -> Result<bool, Work
     Ok(into.id("HEAD^{commit}")? == begun.head[0] && !changes.iter().any(is_done))
 }
 
-/// Whether that is still the worktree that was made, as the repository notes it.
+/// Checks that a worktree is still the one that was made, as the repository notes it.
 pub(super) fn check(tree: &RunTree, into: &Git) -> Result<(), WorktreeError> {
     let noted = fs::read(tree.git_dir.join("gitdir")).unwrap_or_default();
     let noted = path(noted.strip_suffix(b"\n").unwrap_or(&noted)).parent().map(fs::canonicalize);
@@ -322,7 +322,7 @@ pub(super) fn check(tree: &RunTree, into: &Git) -> Result<(), WorktreeError> {
     }
 }
 
-/// One merge at a time in a repository. The kernel lets go when this process ends.
+/// Locks a repository: one merge at a time. The kernel releases the lock when this process ends.
 pub(super) fn lock(common: &Path) -> Result<File, WorktreeError> {
     let path = common.join("consort-merge.lock");
     let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&path);
@@ -337,7 +337,8 @@ pub(super) fn lock(common: &Path) -> Result<File, WorktreeError> {
     Ok(file)
 }
 
-/// In the middle of a rebase the next commit would be somewhere else.
+/// Checks that no merge or rebase of the person's is under way: in the middle of one the next commit
+/// would be somewhere else.
 fn nothing_under_way(into: &Git) -> Result<(), WorktreeError> {
     let marks = [
         ("MERGE_HEAD", "merge"),

@@ -1,17 +1,16 @@
-//! Worktrees of runs: a directory of its own for a run, with what the person has not
-//! committed yet, and the way back for what was done in it.
+//! Worktrees of runs: makes a worktree for a run with the person's uncommitted changes in it, and merges
+//! the run's work back.
 //!
-//! States of files become git trees, and git merges trees: [`make`] commits the person's
-//! state as the *baseline* of the run, and [`merge`] merges what the run has made of it
-//! into the state that the person's worktree has by then. All of that happens in git's
-//! objects. Only if it is without conflict does the person's worktree change, and what is
-//! to change is written down first, so that a merge that was interrupted is finished by the
-//! next one. **Nothing that was not merged is removed, and a merge that cannot be made
+//! States of files become git trees, and git merges trees: [`make`] commits the person's state as the
+//! *baseline* of the run, and [`merge`] merges the run's changes since then into the state that the
+//! person's worktree has by then. All of that happens in git's objects. Only if there is no conflict does
+//! the person's worktree change, and the changes are recorded first, so that the next merge finishes one
+//! that was interrupted. **Work that was not merged is never removed, and a merge that cannot be made
 //! changes nothing.**
 //!
-//! No hook of the repository runs, nothing is signed. Filters run as they do for `git add`
-//! and `git checkout` of the person's. A run's own directory is never asked where its
-//! repository is: what works in it could have changed that.
+//! No hook of the repository runs, nothing is signed. Filters run as they do for the person's own `git
+//! add` and `git checkout`. Git is never asked in a run's own directory where its repository is: a
+//! program that works there could have changed that.
 
 mod apart;
 mod bootstrap;
@@ -48,14 +47,14 @@ pub use snapshot::WhyLeftOut;
 /// The worktree of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunTree {
-    /// Where its files are.
+    /// The directory of its files.
     pub path: PathBuf,
-    /// Where the repository keeps what belongs to this worktree alone.
+    /// The git directory of this worktree alone, inside the repository's.
     pub git_dir: PathBuf,
     pub branch: String,
-    /// The person's commit that it started from.
+    /// The person's commit that the run started from.
     pub base: String,
-    /// The commit with the person's state and what the set-up has changed: what differs
-    /// from it is the run's work. The same as `base` if nothing was uncommitted.
+    /// The commit with the person's state and the changes of the set-up: differences from it are the
+    /// run's work. The same as `base` if nothing was uncommitted.
     pub baseline: String,
 }

@@ -1,4 +1,4 @@
-//! What a merge would do, worked out in git's objects alone.
+//! Plans the merge of a run's work, in git's objects alone.
 
 use super::RunTree;
 use super::error::WorktreeError;
@@ -9,7 +9,7 @@ use super::record::State;
 use super::replay::replay;
 use super::snapshot;
 
-/// Larger files of the person's are not read; a merge that would change one is refused.
+/// Most bytes of a file of the person's that is read; a merge that would change a larger one is refused.
 pub(super) const LARGEST: u64 = 10 << 20;
 
 pub(super) enum Plan {
@@ -19,7 +19,7 @@ pub(super) enum Plan {
     Merge(Box<Record>),
 }
 
-/// Works out a merge of what the run has done since the last one.
+/// Plans a merge of the run's work since the last merge.
 pub(super) fn plan(tree: &RunTree, into: &Git, last: Option<&Record>) -> Result<Plan, WorktreeError> {
     let worker = Git::of(tree);
     let index = tree.git_dir.join(INDEX);
@@ -42,7 +42,7 @@ pub(super) fn plan(tree: &RunTree, into: &Git, last: Option<&Record>) -> Result<
     let (before, after) = (into.tree_of(&head)?, into.tree_of(&replayed.tip)?);
     let staged = match into.merge_trees(&before, &after, &theirs.staged)? {
         Ok(staged) => staged,
-        // What is staged stays as it is, and so does the commit below it.
+        // If that conflicts, the staged files stay as they are, and so does the commit below them.
         Err(_) => {
             replayed.tip = head.clone();
             replayed.left += replayed.brought;

@@ -1,7 +1,6 @@
-//! What is known of merges of a run's worktree, kept where git keeps what belongs to it.
+//! Reads and writes the record of a run's last merge, in the git directory of its worktree.
 //!
-//! A merge is written down before the first file of the person's changes, and again when
-//! all of it is done.
+//! A merge is recorded before the first file of the person's changes, and again when it is done.
 
 use std::fs;
 use std::fs::File;
@@ -11,43 +10,43 @@ use std::path::PathBuf;
 use super::RunTree;
 use super::error::WorktreeError;
 
-/// How far a merge has come.
+/// The progress of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Some of it may be done.
+    /// The merge was begun; part of it may be done.
     Begun,
     Done,
-    /// It is done, and its worktree is being removed.
+    /// The merge is done, and the run's worktree is being removed.
     Removing,
 }
 
 const STATES: [(State, &str); 3] =
     [(State::Begun, "begun"), (State::Done, "done"), (State::Removing, "removing")];
 
-/// One merge: everything as ids of git's, before it and after it.
+/// One merge, in ids of git's; a pair is a state before the merge and after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) state: State,
-    /// The run's commit and its files as of the merge before this, or as it began.
+    /// The commit and the files of the run as of the merge before this one, or as it began.
     pub(super) since: [String; 2],
     /// The person's commit.
     pub(super) head: [String; 2],
     /// The person's files.
     pub(super) files: [String; 2],
-    /// What the person has staged.
+    /// The files that the person has staged.
     pub(super) staged: [String; 2],
-    /// The run's commit and its files, which this merges.
+    /// The commit and the files of the run that this merge brings.
     pub(super) worker_head: String,
     pub(super) worker_files: String,
-    /// How many commits were brought as commits, how many as changes, and how many files
-    /// changed.
+    /// Number of commits that were brought as commits, of commits that were brought as changes, and of
+    /// files that changed.
     pub(super) commits: usize,
     pub(super) as_changes: usize,
     pub(super) changed: usize,
 }
 
 impl Record {
-    /// The last one, if there is one.
+    /// Reads the record of the last merge, if there is one.
     pub(super) fn read(tree: &RunTree) -> Result<Option<Self>, WorktreeError> {
         let path = file(tree);
         let text = match fs::read_to_string(&path) {
@@ -82,7 +81,7 @@ impl Record {
         })
     }
 
-    /// Writes it, in one step.
+    /// Writes the record, in one step.
     pub(super) fn write(&self, tree: &RunTree) -> Result<(), WorktreeError> {
         #[cfg(test)]
         super::tests::fault::step()?;
@@ -106,7 +105,7 @@ impl Record {
         write().map_err(WorktreeError::file(&path))
     }
 
-    /// The same as if it had not been planned.
+    /// Returns the record as if the merge had not been planned.
     pub(super) fn undone(self) -> Self {
         let [worker_head, worker_files] = self.since.clone();
         let stays = |[before, _]: [String; 2]| [before.clone(), before];

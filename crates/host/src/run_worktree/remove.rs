@@ -1,4 +1,4 @@
-//! Removes the worktree of a run, when all that is in it is merged.
+//! Removes the worktree of a run, if all work in it is merged.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,16 +15,15 @@ use super::record::Record;
 use super::record::State;
 use super::snapshot;
 
-/// What was removed.
+/// The result of a removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Removed {
-    /// Whether the branch was kept: commits on it came back as changes, so that only the branch
-    /// has their messages.
+    /// Whether the branch was kept: commits on it came back as changes, so that only the branch has their
+    /// messages.
     pub is_branch_kept: bool,
 }
 
-/// Removes a worktree and its branch. Refused while anything in it is not merged. Ignored
-/// files go with it.
+/// Removes a worktree, its ignored files and its branch. Refused while anything in it is not merged.
 pub fn remove(tree: &RunTree) -> Result<Removed, WorktreeError> {
     if !tree.git_dir.exists() && !tree.path.exists() {
         return Ok(Removed { is_branch_kept: false });
@@ -40,7 +39,7 @@ pub fn remove(tree: &RunTree) -> Result<Removed, WorktreeError> {
 
 fn locked(tree: &RunTree, git: &Git) -> Result<Removed, WorktreeError> {
     let last = Record::read(tree)?;
-    // From outside of it: it is about to go.
+    // Git runs outside of the worktree, which is about to be removed.
     let repository = Git::at(&git.common_dir()?);
     if let Some(last) = last.as_ref().filter(|last| last.state == State::Removing) {
         return go_on(tree, git, &repository, last);
@@ -54,7 +53,7 @@ fn locked(tree: &RunTree, git: &Git) -> Result<Removed, WorktreeError> {
     }
     let head = git.id("HEAD^{commit}")?;
     let files = snapshot::take(git, &tree.git_dir.join(INDEX), None)?.tree;
-    // All of it becomes one commit, so that git itself sees that nothing else is there.
+    // All files become one commit, so that git itself checks that there is nothing else.
     let all = git.commit(&files, Some(&head), "What the run had not committed\n")?;
     let record = last.unwrap_or_else(|| nothing(tree, &head, &files));
     let record = Record { state: State::Removing, worker_head: all.clone(), worker_files: files, ..record };
@@ -62,7 +61,7 @@ fn locked(tree: &RunTree, git: &Git) -> Result<Removed, WorktreeError> {
     go_on(tree, git, &repository, &record)
 }
 
-/// Removes what was found to be merged; some of it may be gone.
+/// Removes a worktree that was found to be merged; part of it may be gone already.
 fn go_on(tree: &RunTree, git: &Git, repository: &Git, record: &Record) -> Result<Removed, WorktreeError> {
     let (all, files) = (&record.worker_head, &record.worker_files);
     let now = snapshot::take(git, &tree.git_dir.join(INDEX), None)?;
@@ -81,7 +80,7 @@ fn go_on(tree: &RunTree, git: &Git, repository: &Git, record: &Record) -> Result
         repository.ask(&["update-ref", "-d", &reference, &tip])?;
     }
     let mut words = vec!["worktree", "remove"];
-    // Git takes what is gone already for changes.
+    // Git takes files that are gone already for changes.
     words.extend((!changes.is_empty()).then_some("--force"));
     let mut command = repository.command(&words);
     command.arg("--").arg(&tree.path);
@@ -92,7 +91,7 @@ fn go_on(tree: &RunTree, git: &Git, repository: &Git, record: &Record) -> Result
     }
 }
 
-/// What would be lost.
+/// Lists the files and commits that are not merged, and would be lost.
 fn unmerged(tree: &RunTree, git: &Git, last: Option<&Record>) -> Result<Vec<String>, WorktreeError> {
     let since = match last {
         Some(last) => [last.worker_head.clone(), last.worker_files.clone()],
@@ -114,7 +113,7 @@ fn unmerged(tree: &RunTree, git: &Git, last: Option<&Record>) -> Result<Vec<Stri
     {
         found.push(format!("commit {tip} on {}", tree.branch));
     }
-    // A merge that the person has taken back is none.
+    // A merge that the person has taken back does not count.
     if let Some(last) = last.filter(|last| last.commits > 0)
         && !is_reachable(tree, git, &last.head[1])?
     {
@@ -143,7 +142,7 @@ fn is_reachable(tree: &RunTree, git: &Git, commit: &str) -> Result<bool, Worktre
     Ok(false)
 }
 
-/// The record of a run that has changed nothing.
+/// Makes the record of a run that has changed nothing.
 fn nothing(tree: &RunTree, head: &str, files: &str) -> Record {
     let two = |id: &str| [id.to_owned(), id.to_owned()];
     Record {

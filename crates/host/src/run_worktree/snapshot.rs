@@ -1,4 +1,4 @@
-//! The state of a worktree as a git tree: what is committed, staged, changed and new.
+//! Takes the state of a worktree as a git tree: what is committed, staged, changed and new.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -12,36 +12,35 @@ use super::git::fields;
 use super::git::path;
 use super::git::text;
 
-/// Something of a worktree that a snapshot does not have.
+/// A path of a worktree that a snapshot does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// From the top of the worktree.
+    /// The path from the top of the worktree.
     pub path: String,
     pub why: WhyLeftOut,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyLeftOut {
-    /// It is larger than what is copied.
+    /// A file above the size limit.
     TooLarge,
-    /// Another repository's state is its own matter.
+    /// A submodule that has changed: another repository's state is its own matter.
     Submodule,
-    /// A repository that this one knows nothing of.
+    /// A repository inside this one that is no submodule.
     Repository,
 }
 
-/// A worktree's state.
+/// The state of a worktree.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) tree: String,
-    /// What was staged.
+    /// The tree of the staged files.
     pub(super) staged: String,
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// Takes a snapshot. `index` is a file of ours: afterwards it is an index with that state,
-/// which knows what the files looked like. Links are taken as links, and ignored files are
-/// not taken.
+/// Takes a snapshot of a worktree, with links as links and without ignored files. `index` is a file of
+/// ours: afterwards it is an index with that state and the files' times and sizes.
 pub(super) fn take(git: &Git, index: &Path, limit: Option<u64>) -> Result<Snapshot, WorktreeError> {
     let own = git.git_path("index")?;
     match copy_index(&own, index) {
@@ -59,7 +58,7 @@ pub(super) fn take(git: &Git, index: &Path, limit: Option<u64>) -> Result<Snapsh
         return Err(WorktreeError::Unresolved { path: git.worktree.clone(), paths });
     }
     let staged = ours.line(&["write-tree"])?;
-    // It exits 1 where files have changed, which is what is looked for next.
+    // Git exits with 1 if files have changed, which are looked for next.
     ours.run(&["update-index", "-q", "--ignore-submodules", "--refresh"], b"")?;
     look_at_flagged(&ours)?;
     let entries = entries(&ours)?;
@@ -92,7 +91,8 @@ pub(super) fn take(git: &Git, index: &Path, limit: Option<u64>) -> Result<Snapsh
     Ok(Snapshot { tree: ours.line(&["write-tree"])?, staged, left_out })
 }
 
-/// With its time: git looks into a file that is not older than the index that has it.
+/// Copies an index with its modification time: git reads a file's content again unless the file is older
+/// than the index.
 fn copy_index(own: &Path, index: &Path) -> std::io::Result<()> {
     let mut from = fs::File::open(own)?;
     let times = fs::FileTimes::new().set_modified(from.metadata()?.modified()?);
@@ -101,8 +101,8 @@ fn copy_index(own: &Path, index: &Path) -> std::io::Result<()> {
     to.set_times(times)
 }
 
-/// Has git look at files again that it was told not to look at (`--skip-worktree`,
-/// `--assume-unchanged`). What is not there stays so: a sparse checkout has not all files.
+/// Has git look again at files that it was told not to look at (`--skip-worktree`, `--assume-unchanged`).
+/// Files that are not there stay so: a sparse checkout has not all files.
 fn look_at_flagged(ours: &Git) -> Result<(), WorktreeError> {
     let mut there = Vec::new();
     for name in flagged(ours)? {
@@ -118,15 +118,15 @@ fn look_at_flagged(ours: &Git) -> Result<(), WorktreeError> {
     Ok(())
 }
 
-/// The files of an index that git was told not to look at.
+/// Lists the files of an index that git was told not to look at.
 pub(super) fn flagged(git: &Git) -> Result<BTreeSet<Vec<u8>>, WorktreeError> {
     let told = git.ask(&["ls-files", "-v", "-z"])?;
-    // `S` or a small letter, a space, the path.
+    // A flagged line: `S` or a small letter, a space, the path.
     let is_flagged = |line: &&[u8]| line[0] == b'S' || line[0].is_ascii_lowercase();
     Ok(fields(&told).filter(is_flagged).filter_map(|line| line.get(2..)).map(<[u8]>::to_vec).collect())
 }
 
-/// What an index has, by path.
+/// Lists the entries of an index, by path.
 pub(super) fn entries(git: &Git) -> Result<BTreeMap<Vec<u8>, Entry>, WorktreeError> {
     let told = git.ask(&["ls-files", "-s", "-z"])?;
     let entry = |line: &[u8]| {
@@ -139,7 +139,7 @@ pub(super) fn entries(git: &Git) -> Result<BTreeMap<Vec<u8>, Entry>, WorktreeErr
     Ok(fields(&told).filter_map(entry).collect())
 }
 
-/// What is at a path, if it is reached without following a link.
+/// Returns the metadata of a path, if it is reached without following a link.
 pub(super) fn look(worktree: &Path, name: &Path) -> Option<fs::Metadata> {
     let above = name.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
     for above in above {

@@ -1,9 +1,9 @@
-//! The shield of Linux.
+//! The shield of Linux: read-only bind mounts in a mount namespace.
 //!
-//! Root makes its own mount namespace: that succeeds or changes nothing. Others need a
-//! user namespace first, and one that is half made cannot be left again: its caller
-//! would be nobody. (Ubuntu lets everybody make one and then refuses its map.) So **a
-//! child makes both, with the mounts, and this process joins when all is done.**
+//! Root makes a mount namespace directly: that succeeds or changes nothing. Others need a user namespace
+//! first, and a half-made one cannot be left again: its caller would be nobody. (Ubuntu lets everybody
+//! make one and then refuses its id map.) So **a child makes both namespaces and the mounts, and this
+//! process joins them when all is done.**
 
 use std::ffi::CString;
 use std::ffi::OsString;
@@ -19,8 +19,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Makes paths read-only for this process and whatever it becomes. Only for one that
-/// has no other threads. The command stays as it is.
+/// Makes paths read-only for this process and the programs it becomes. Only for a process without other
+/// threads. The command stays as it is.
 pub fn enter(paths: &[PathBuf], _command: &mut Vec<OsString>) -> io::Result<()> {
     let here = std::env::current_dir();
     if unshare(libc::CLONE_NEWNS).is_ok() {
@@ -28,11 +28,11 @@ pub fn enter(paths: &[PathBuf], _command: &mut Vec<OsString>) -> io::Result<()> 
     } else {
         join_child(paths)?;
     }
-    // The directory that this process is in was found before the mounts.
+    // The current directory was opened before the mounts, so it is entered again by name.
     here.and_then(std::env::set_current_dir)
 }
 
-/// Whether it can be done here; if not, why, in words.
+/// Checks that a shield can be made here; the error says why not.
 pub fn is_available() -> Result<(), String> {
     let in_child = |work: fn() -> io::Result<()>| -> io::Result<()> { Child::start(work)?.end() };
     let root = in_child(|| unshare(libc::CLONE_NEWNS).and_then(|()| be_slave()));
@@ -49,7 +49,7 @@ pub fn is_available() -> Result<(), String> {
     })
 }
 
-/// Has a child make the namespaces and the mounts, and joins it.
+/// Has a child make the namespaces and the mounts, and joins the namespaces.
 fn join_child(paths: &[PathBuf]) -> io::Result<()> {
     let child = Child::start(|| make_namespaces().and_then(|()| mount_all(paths)))?;
     let namespace = |kind: &str| File::open(format!("/proc/{}/ns/{kind}", child.pid));
@@ -58,7 +58,8 @@ fn join_child(paths: &[PathBuf]) -> io::Result<()> {
         let old = File::open(".");
         set_namespace(&user, libc::CLONE_NEWUSER)?;
         set_namespace(&mounts, libc::CLONE_NEWNS)?;
-        // Joining leads to the root; the caller goes where it was by name, if it can.
+        // Joining changes to the root directory, so return; the caller enters the directory by name, if
+        // it can.
         if let Ok(old) = old {
             let _ = rustix::process::fchdir(old);
         }
@@ -68,23 +69,23 @@ fn join_child(paths: &[PathBuf]) -> io::Result<()> {
     joined
 }
 
-/// A user namespace in which the caller is who it is, and a mount namespace in that.
+/// Makes a user namespace in which the caller keeps its ids, and a mount namespace in it.
 fn make_namespaces() -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS)?;
-    // Without this nobody may map a group.
+    // Without this line the kernel refuses the map of the group.
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{0} {0} 1\n", user.as_raw()))?;
     fs::write("/proc/self/gid_map", format!("{0} {0} 1\n", group.as_raw()))?;
     be_slave()
 }
 
-/// What is mounted here is seen here only; what is mounted outside is still seen here.
+/// Hides mounts made here from the outside; mounts made outside are still seen here.
 fn be_slave() -> io::Result<()> {
     mount(None, Path::new("/"), libc::MS_REC | libc::MS_SLAVE)
 }
 
-/// Mounts what is there read-only. What has gone meanwhile needs no protection.
+/// Mounts the paths read-only. A path that has gone meanwhile needs no protection.
 fn mount_all(paths: &[PathBuf]) -> io::Result<()> {
     be_slave()?;
     for path in paths {
@@ -98,7 +99,7 @@ fn mount_all(paths: &[PathBuf]) -> io::Result<()> {
 
 fn mount_read_only(path: &Path) -> io::Result<()> {
     mount(Some(path), path, libc::MS_BIND | libc::MS_REC)?;
-    // In a user namespace a remount must repeat what the mount has.
+    // In a user namespace a remount must repeat the flags that the mount has.
     let flags = rustix::fs::statvfs(path)?.f_flag.bits();
     let kept = [
         (libc::ST_NOSUID, libc::MS_NOSUID),
@@ -116,12 +117,12 @@ fn mount_read_only(path: &Path) -> io::Result<()> {
 /// A child that does some work and stays until it is ended.
 struct Child {
     pid: libc::pid_t,
-    /// The child stays while this is open.
+    /// The end of a pipe; the child stays while it is open.
     stay: OwnedFd,
 }
 
 impl Child {
-    /// Starts one, and waits until its work is done.
+    /// Starts a child, and waits until its work is done.
     #[expect(unsafe_code, reason = "a fork that does system calls only")]
     fn start(work: impl FnOnce() -> io::Result<()>) -> io::Result<Self> {
         let (done, tell) = pipe()?;
@@ -134,7 +135,7 @@ impl Child {
                 drop((done, stay));
                 let code = work().err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO));
                 let _ = File::from(tell).write_all(&code.to_ne_bytes());
-                // Until the parent closes its end.
+                // Waits until the parent closes its end.
                 let _ = File::from(end).read(&mut [0]);
                 // SAFETY: it ends the child, and nothing else.
                 unsafe { libc::_exit(0) }
@@ -159,14 +160,14 @@ impl Child {
         loop {
             match rustix::process::waitpid(pid, rustix::process::WaitOptions::empty()) {
                 Err(rustix::io::Errno::INTR) => {}
-                // Nobody waits for children where SIGCHLD is ignored.
+                // Also ends the wait if SIGCHLD is ignored: then the kernel reaps children itself.
                 _ => return Ok(()),
             }
         }
     }
 }
 
-/// What to read from, and what to write to.
+/// Makes a pipe: the end to read from, and the end to write to.
 #[expect(unsafe_code, reason = "file descriptors that were just made have no owner yet")]
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
@@ -179,13 +180,13 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 
 #[expect(unsafe_code, reason = "no file descriptors are shared, which is what can be unsafe in it")]
 fn unshare(flags: libc::c_int) -> io::Result<()> {
-    // SAFETY: it takes numbers only.
+    // SAFETY: the call takes numbers only.
     result(unsafe { libc::unshare(flags) })
 }
 
 #[expect(unsafe_code, reason = "rustix has it for threads only")]
 fn set_namespace(namespace: &File, kind: libc::c_int) -> io::Result<()> {
-    // SAFETY: it takes numbers only; the file is open during the call.
+    // SAFETY: the call takes numbers only; the file is open during it.
     result(unsafe { libc::setns(namespace.as_raw_fd(), kind) })
 }
 

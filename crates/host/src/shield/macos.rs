@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 const SANDBOX: &str = "/usr/bin/sandbox-exec";
 
-/// Puts the sandbox before the command.
+/// Puts `sandbox-exec` and its profile before the command.
 pub fn enter(paths: &[PathBuf], command: &mut Vec<OsString>) -> io::Result<()> {
     let profile = profile(paths).ok_or(io::ErrorKind::InvalidInput)?;
     let words = [SANDBOX, "-p", &profile].map(OsString::from);
@@ -16,7 +16,7 @@ pub fn enter(paths: &[PathBuf], command: &mut Vec<OsString>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether it can be done here; if not, why, in words.
+/// Checks that a shield can be made here; the error says why not.
 pub fn is_available() -> Result<(), String> {
     match std::path::Path::new(SANDBOX).exists() {
         true => Ok(()),
@@ -24,7 +24,7 @@ pub fn is_available() -> Result<(), String> {
     }
 }
 
-/// Everything but writes to these paths; `None` if one is no text.
+/// Builds a profile that allows everything but writes to these paths; `None` if a path is not text.
 fn profile(paths: &[PathBuf]) -> Option<String> {
     let mut profile = String::from("(version 1)(allow default)");
     for path in paths {

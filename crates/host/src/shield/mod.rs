@@ -1,11 +1,11 @@
-//! Runs a command with some paths read-only, in its place: same process, so the process
-//! group, the terminal, the exit code and signals are the command's own.
+//! Runs a command with some paths read-only, in place of this process, so the process group, the
+//! terminal, the exit code and signals are the command's own.
 //!
-//! On Linux the paths are bind-mounted onto themselves in a mount namespace, made inside
-//! a user namespace where that takes one. On macOS the command runs under a sandbox
-//! profile; **that part has never been run**.
+//! On Linux the paths are bind-mounted onto themselves in a mount namespace, inside a user namespace if
+//! one is needed for that. On macOS the command runs under a sandbox profile; **that part has never been
+//! run**.
 //!
-//! **Whatever fails leaves the process as it was**, and the command runs as it would have.
+//! **Any failure leaves the process as it was**, and the command runs without a shield.
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(target_os = "macos", path = "macos.rs")]
@@ -28,25 +28,25 @@ pub use running::running_below;
 pub use system::enter;
 pub use system::is_available;
 
-/// A command that this process is to become.
+/// A command that is to replace this process.
 pub struct InPlace {
     words: Vec<CString>,
 }
 
-/// What the alarm makes of the process: the words of a command, and a null.
+/// The words of the command that the alarm executes, and a null.
 static PLAN_B: AtomicPtr<*const libc::c_char> = AtomicPtr::new(std::ptr::null_mut());
 
 impl InPlace {
-    /// `None` if there is no command, or a word has a NUL in it.
+    /// Makes the command; `None` if there are no words, or a word has a NUL in it.
     pub fn new(words: Vec<OsString>) -> Option<Self> {
         let words = words.into_iter().map(|word| CString::new(word.into_vec()));
         let words = words.collect::<Result<Vec<_>, _>>().ok()?;
         (!words.is_empty()).then_some(Self { words })
     }
 
-    /// Becomes the command as it is after so long, whatever this process is at. Only
-    /// for one that has no other threads. A timer or a handler that is there already is
-    /// the caller's, and stays.
+    /// Sets a timer that executes the command after `patience`, whatever this process does then. Only for
+    /// a process without other threads. If the caller has a timer or a handler already, that stays and
+    /// none is set.
     #[expect(unsafe_code, reason = "a signal handler and a timer; exec is all it does")]
     pub fn or_else_after(&self, patience: Duration) {
         // SAFETY: the handler only calls exec, with words that are never freed; the
@@ -69,7 +69,7 @@ impl InPlace {
         }
     }
 
-    /// Stops the timer, and becomes the command. Comes back only if it cannot.
+    /// Stops the timer, and executes the command. Returns only if that fails.
     #[expect(unsafe_code, reason = "exec without what the standard library does to signals before it")]
     pub fn exec(&self) -> io::Error {
         let words = self.pointers();

@@ -1,5 +1,5 @@
-//! Finds processes that still run behind a shield: what was read-only when they began stays so
-//! for them, also when nobody has it reserved any more.
+//! Finds processes that still run behind a shield: paths that were read-only when they began stay so for
+//! them, even if nobody holds the paths any more.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,11 +11,11 @@ use std::path::PathBuf;
 pub struct ShieldedProcess {
     pub pid: u32,
     pub command: String,
-    /// What is read-only for it.
+    /// The paths that are read-only for the process.
     pub paths: Vec<PathBuf>,
 }
 
-/// The processes for which something below `worktree` is read-only that is not so for us; of each
+/// Finds the processes for which something below `worktree` is read-only that is writable for us; of each
 /// shield the oldest.
 pub fn running_below(worktree: &Path) -> Vec<ShieldedProcess> {
     let Ok(own) = fs::read_link("/proc/self/ns/mnt") else { return Vec::new() };
@@ -48,7 +48,7 @@ fn command(pid: u32) -> String {
     String::from_utf8_lossy(&words).trim_end_matches('\0').replace('\0', " ")
 }
 
-/// The places below a directory that a list of mounts has as read-only.
+/// Lists the places below a directory that are read-only in a list of mounts.
 fn read_only(mounts: &str, below: &Path) -> Vec<PathBuf> {
     let place = |line: &str| {
         let mut fields = line.split(' ').skip(4);
@@ -60,7 +60,7 @@ fn read_only(mounts: &str, below: &Path) -> Vec<PathBuf> {
     mounts.lines().filter_map(place).collect()
 }
 
-/// The kernel writes spaces and the like as `\040`.
+/// Decodes spaces and the like, which the kernel writes as `\040`.
 fn unescaped(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

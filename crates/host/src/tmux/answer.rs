@@ -1,4 +1,4 @@
-//! Reads what tmux prints, and names keys as it does. Pure.
+//! Parses the output of tmux, and writes keys and line ends in its syntax. Pure.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use consort_core::monitor::PaneExit;
 use consort_core::monitor::PaneFacts;
 use consort_core::monitor::Sweep;
 
-/// A pane, in words; the title is the rest of the line. What may be empty has a letter
-/// before it.
+/// The format of a pane: words, and the title as the rest of the line. A word that may be empty has a
+/// letter before it.
 pub(super) const PANE: &str = "pane #{pane_id} #{pane_pid} #{pane_dead} c#{pane_dead_status} \
      s#{pane_dead_signal} m#{pane_in_mode} #{pane_width} #{pane_height} #{session_attached} #{window_id} \
      a#{window_activity} n#{s/ /_/:pane_current_command} #{pane_title}";
 
-/// A client: when it last pressed a key, and the window that it shows.
+/// The format of a client: the time of its last key, and the window that it shows.
 pub(super) const CLIENT: &str = "client #{client_activity} #{window_id}";
 
-/// So many of a line's last characters tell it from others.
+/// Number of a line's last characters that tell it from others.
 const LINE_END: usize = 60;
 
-/// What a look printed: nothing if it did not get so far.
+/// Parses the output of a sweep; `None` if the list of panes is missing or cannot be read.
 pub(super) fn sweep(printed: &str, boundary: &str) -> Option<Sweep> {
     let (listed, shown) = match printed.find(boundary) {
         Some(at) => printed.split_at(at),
@@ -77,8 +77,8 @@ fn pane(line: &str) -> Option<(&str, &str, PaneFacts)> {
     Some((id, window, facts))
 }
 
-/// What panes show, each after a line that names it. A chain that ended early may have
-/// named one that it did not show.
+/// Parses the screens of panes, each after a line that names the pane. A chain of commands that ended
+/// early may have named a pane whose screen it did not print.
 pub(super) fn screens(printed: &str, boundary: &str) -> BTreeMap<String, String> {
     let parts = printed.split(boundary).skip(1);
     let shown = parts.filter_map(|part| {
@@ -88,22 +88,22 @@ pub(super) fn screens(printed: &str, boundary: &str) -> BTreeMap<String, String>
     shown.collect()
 }
 
-/// The last lines of a text; of several empty ones in a row, one.
+/// Returns the last lines of a text; several empty lines in a row become one.
 pub(super) fn last_lines(text: &str, count: usize) -> String {
     let mut lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
     lines.dedup_by(|one, other| one.is_empty() && other.is_empty());
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-/// Whether that says that nobody serves a socket.
+/// Whether an error message of tmux says that no server serves a socket.
 pub(super) fn is_no_server(said: &str) -> bool {
     ["no server running", "error connecting", "server exited", "lost server"]
         .iter()
         .any(|no| said.contains(no))
 }
 
-/// A regular expression, in a form that tmux's formats leave as it is, for lines that end with
-/// this text and with whatever frames it.
+/// Builds a regular expression, in a form that tmux's formats leave as it is, for lines that end with
+/// this text and with any frame around it.
 pub(super) fn line_end(text: &str) -> String {
     let is_literal = |c: char| c == ' ' || c.is_ascii_alphanumeric() || !(c.is_ascii() || c.is_control());
     let start = text.char_indices().rev().nth(LINE_END - 1).map_or(0, |(at, _)| at);
@@ -111,7 +111,7 @@ pub(super) fn line_end(text: &str) -> String {
     literal + "[^[:alnum:]]*$"
 }
 
-/// What tmux calls a key.
+/// Returns tmux's name of a key.
 pub(super) fn key_name(key: Key) -> String {
     match key {
         Key::Enter => "Enter".into(),

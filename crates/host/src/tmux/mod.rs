@@ -1,9 +1,9 @@
-//! `Tmux`, which implements core's port to terminals: how tmux is asked.
+//! `Tmux`, which implements core's port to terminals by running tmux commands.
 //!
-//! One client does a whole look: a chain of commands, with a line between their outputs
-//! that no screen can contain. A chain ends at the first pane that is gone, so the rest is
-//! asked for again. Sockets are always explicit, panes are meant by id, and what is pasted
-//! goes through a buffer of its own: buffers are the server's, not ours.
+//! One tmux client does a whole sweep: a chain of commands, with a line between their outputs that no
+//! screen can contain. A chain ends at the first pane that is gone, so the panes after it are asked for
+//! again. Sockets are always explicit, panes are named by id, and text is pasted through a buffer of its
+//! own name: all of a server's users share its buffers.
 
 mod answer;
 
@@ -36,14 +36,14 @@ use crate::env;
 use crate::run_program::Ran;
 use crate::run_program::run_with_input;
 
-/// How long a server may take to answer.
+/// Longest time a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The session that our own server keeps its windows in.
+/// The tmux session in which our own server keeps its windows.
 const SESSION: &str = "consort";
 
-/// How large a window is that nobody looks at: tall, because what has scrolled away in the
-/// alternate screen is lost.
+/// Columns and rows of a window that nobody looks at: tall, because lines that have scrolled away in the
+/// alternate screen are lost.
 const SIZE: (usize, usize) = (200, 50);
 
 /// The tmux on this machine.
@@ -52,28 +52,28 @@ pub struct Tmux {
 }
 
 impl Tmux {
-    /// `data` is where we keep what is ours.
+    /// Makes the adapter; `data` is our data directory.
     pub fn new(data: &Path) -> Self {
         Self { machine: Machine::new(data) }
     }
 
-    /// The server that this process's terminal is in, else our own.
+    /// Returns the socket of the server that this process's terminal is in, else of our own.
     pub fn server() -> PathBuf {
         env::terminal().tmux.unwrap_or_else(Self::own_server)
     }
 
-    /// The socket of the server that we start where the person has none: `tmux -L consort`.
+    /// Returns the socket of the server that we start if the person has none: `tmux -L consort`.
     pub fn own_server() -> PathBuf {
         let dir = env::get("TMUX_TMPDIR").unwrap_or_else(|| "/tmp".into());
         Path::new(&dir).join(format!("tmux-{}", rustix::process::getuid().as_raw())).join("consort")
     }
 
-    /// Runs a chain of commands; what it said, and how it ended.
+    /// Runs a chain of commands; returns its output and exit.
     fn run(&self, server: &Path, words: &[OsString], input: &[u8]) -> Result<Ran, TerminalError> {
         let mut tmux = Command::new("tmux");
-        // Without -u, whatever is not ASCII would become an underscore where no locale is set.
+        // Without -u, characters that are not ASCII would become underscores if no locale is set.
         tmux.arg("-u").arg("-S").arg(server).args(words);
-        // Inside tmux it refuses some of this.
+        // With these variables set tmux refuses some commands.
         tmux.env_remove("TMUX").env_remove("TMUX_PANE");
         run_with_input(&mut tmux, PATIENCE, input).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => TerminalError::NotInstalled,
@@ -82,7 +82,7 @@ impl Tmux {
         })
     }
 
-    /// The same, where it must succeed.
+    /// Runs a chain of commands that must succeed; returns its output.
     fn done(&self, server: &Path, words: &[OsString], input: &[u8]) -> Result<String, TerminalError> {
         let ran = self.run(server, words, input)?;
         match ran.is_success {
@@ -93,7 +93,7 @@ impl Tmux {
 
     fn refusal(&self, server: &Path, ran: &Ran) -> TerminalError {
         let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
-        // Its commands say it in two ways.
+        // tmux's commands report a missing pane in two ways.
         let pane = ["can't find pane: ", "no such pane: "].iter().find_map(|gone| said.strip_prefix(gone));
         match pane {
             Some(id) => {
@@ -105,7 +105,7 @@ impl Tmux {
         }
     }
 
-    /// A word that no screen contains.
+    /// Makes a random word that no screen contains.
     fn boundary(&self) -> String {
         self.machine.random().iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -122,7 +122,7 @@ impl PaneViewer for Tmux {
             Some(sweep) => sweep,
             None => return Err(self.refusal(server, &ran)),
         };
-        // A pane that is gone ended the chain: the ones after it are still to be seen.
+        // A pane that is gone ended the chain: the panes after it are asked for again.
         for _ in shown {
             let missing: Vec<String> = shown
                 .iter()
@@ -135,7 +135,7 @@ impl PaneViewer for Tmux {
             let ran = self.run(server, &captures(&boundary, &missing)[1..], b"")?;
             let screens = answer::screens(&String::from_utf8_lossy(&ran.stdout), &boundary);
             if screens.is_empty() {
-                // Its first one went away since.
+                // The first missing pane has gone since the list was printed.
                 sweep.panes.remove(&missing[0]);
             }
             sweep.screens.extend(screens);
@@ -162,13 +162,13 @@ impl PaneViewer for Tmux {
 impl PaneWriter for Tmux {
     fn paste(&self, pane: &PaneAddress, text: &str) -> Result<(), TerminalError> {
         let buffer = format!("consort-{}", self.boundary());
-        // -p frames it where the program asks for that, -r keeps line ends what they are, -d
-        // leaves nothing behind.
+        // -p frames the text if the program asks for that (bracketed paste), -r keeps line ends as they
+        // are, -d deletes the buffer.
         let chain = ["load-buffer", "-b", &buffer, "-", ";", "paste-buffer", "-p", "-r", "-d", "-b", &buffer];
         let mut chain = words(&chain);
         chain.extend(words(&["-t", &pane.id]));
         self.done(&pane.server, &chain, text.as_bytes()).map(drop).inspect_err(|_| {
-            // Nobody else is to find it.
+            // Nobody else is to find the text in the buffer.
             let _ = self.run(&pane.server, &words(&["delete-buffer", "-b", &buffer]), b"");
         })
     }
@@ -212,7 +212,7 @@ impl PaneKeeper for Tmux {
         let id = self.done(server, &chain, b"")?.trim().to_owned();
         let opened = PaneAddress { server: server.clone(), id };
         match self.keep(&opened, is_ours) {
-            // It has ended already, and so has a server that had nothing else.
+            // The pane's program has ended already, and so has a server that had no other pane.
             Err(TerminalError::NoServer { .. }) => Err(TerminalError::Gone { pane: opened }),
             kept => kept.map(|()| opened),
         }
@@ -221,7 +221,7 @@ impl PaneKeeper for Tmux {
     fn select(&self, pane: &PaneAddress) -> Result<(), TerminalError> {
         let chain = ["select-window", "-t", &pane.id, ";", "select-pane", "-t", &pane.id];
         self.done(&pane.server, &words(&chain), b"")?;
-        // Clients that show another session of that server come along.
+        // Clients that show another session of that server switch to the pane too.
         let clients = self.done(&pane.server, &words(&["list-clients", "-F", "#{client_name}"]), b"")?;
         for client in clients.lines() {
             let chain = words(&["switch-client", "-c", client, "-t", &pane.id]);
@@ -248,7 +248,7 @@ impl ProcessTrees for Tmux {
             Ending::Asked => Signal::TERM,
             Ending::Forced => Signal::KILL,
         };
-        // An id that was given to another since is not ours to end.
+        // A process id that was given to another since is not ours to end.
         if let Some(pid) = Pid::from_raw(process.pid as i32).filter(|_| self.machine.is_alive(process)) {
             let _ = rustix::process::kill_process(pid, signal);
         }
@@ -260,8 +260,8 @@ impl ProcessTrees for Tmux {
 }
 
 impl Tmux {
-    /// Keeps a pane of ours after its program has ended, and as large as it was opened while
-    /// nobody looks at it.
+    /// Keeps a pane of ours after its program has ended; on our own server also keeps the size of windows
+    /// that nobody looks at.
     fn keep(&self, pane: &PaneAddress, is_ours: bool) -> Result<(), TerminalError> {
         let mut chain = words(&["set-option", "-p", "-t", &pane.id, "remain-on-exit", "on"]);
         if is_ours {
@@ -276,10 +276,10 @@ fn words(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()
 }
 
-/// `; display-message -p <boundary> 3 ; capture-pane -p -e -t %3`, for each.
+/// Builds `; display-message -p <boundary> 3 ; capture-pane -p -e -t %3` for each pane.
 fn captures(boundary: &str, panes: &[String]) -> Vec<OsString> {
     let each = panes.iter().flat_map(|id| {
-        // A percent sign would be read as a time.
+        // A percent sign would be read as a time format.
         let mark = format!("{boundary} {}", id.trim_start_matches('%'));
         words(&[";", "display-message", "-p", &mark, ";", "capture-pane", "-p", "-e", "-t", id])
     });

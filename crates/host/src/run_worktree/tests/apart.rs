@@ -1,11 +1,11 @@
-//! What a run leaves where git does not look by itself is neither lost nor "nothing".
+//! Tests that work in places where git does not look by itself is neither lost nor taken for none.
 
 use std::time::Duration;
 
 use super::removing::refusal;
 use super::*;
 
-/// A repository with a submodule `sub`, and another repository that it is of.
+/// Makes a repository with a submodule `sub`, and the repository that the submodule is of.
 fn with_submodule() -> (World, World) {
     let (world, other) = (World::new(), World::new());
     world.git(&["submodule", "--quiet", "add", other.own.to_str().unwrap(), "sub"]);
@@ -40,7 +40,7 @@ fn what_the_set_up_put_into_a_submodule_is_no_work() {
     assert_eq!(made.set_up.unwrap().end, SetUpEnd::Done);
     let run = Run { tree: made.tree };
     assert_eq!(run.git(&["status", "--porcelain"]), "");
-    // Git itself keeps what has submodules, but nothing is missing.
+    // Git itself refuses to remove a worktree with submodules, but nothing is unmerged.
     assert!(!matches!(remove(&run.tree), Err(WorktreeError::Unmerged { .. })));
     run.write("sub/b", "changed\n");
     assert_eq!(refusal(&run), ["sub/b"]);
@@ -90,7 +90,7 @@ fn files_that_git_was_told_not_to_look_at_come_back() {
         assert_eq!(world.merge(&run), merged(0, 1), "{flag}");
         assert_eq!(world.read("b").unwrap(), "by the run\n", "{flag}");
         remove(&run.tree).unwrap();
-        // The person has told git so.
+        // The person's worktree has the flag.
         world.git(&["checkout", "-q", "b"]);
         world.git(&["update-index", flag, "b", "a"]);
         world.write("a", "of the person\n");
@@ -127,7 +127,7 @@ fn a_commit_that_was_left_stays() {
     run.git(&["checkout", "-q", "consort/run-1"]);
     assert_eq!(world.merge(&run), Merge::Nothing);
     assert_eq!(refusal(&run), [format!("commit {}, which is on no branch", left.trim())]);
-    // The same change on its branch, and merged.
+    // The same change is on the run's branch, and merged.
     run.write("unlike", "x\n");
     run.commit("before it");
     run.git(&["-c", "user.name=W", "-c", "user.email=w@w", "cherry-pick", left.trim()]);

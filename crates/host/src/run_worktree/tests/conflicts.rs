@@ -1,8 +1,8 @@
-//! Where a merge cannot be made: nothing changes, and everything is kept.
+//! Tests merges that cannot be made: nothing changes, and everything is kept.
 
 use super::*;
 
-/// Nothing of the person's changed, nothing of the run's is gone.
+/// Asserts that a merge is refused: nothing of the person's changed, nothing of the run's is gone.
 fn assert_refused(world: &World, run: &Run, expected: &[&str]) {
     let (before, work) = (world.everything(), status(&run.tree.path));
     assert_eq!(world.merge(run), conflicts(expected));
@@ -10,7 +10,7 @@ fn assert_refused(world: &World, run: &Run, expected: &[&str]) {
     assert_eq!(status(&run.tree.path), work);
     assert!(matches!(remove(&run.tree), Err(WorktreeError::Unmerged { .. })));
     assert!(run.tree.path.exists());
-    // And it stays so.
+    // A second attempt is refused too.
     assert_eq!(world.merge(run), conflicts(expected));
 }
 
@@ -24,7 +24,7 @@ fn with_a_commit_of_the_persons() {
     world.write("b", "person\n");
     world.commit("meanwhile");
     assert_refused(&world, &run, &["b"]);
-    // Once the person has made room, it is merged.
+    // Once the person has undone the commit, the run's is merged.
     world.git(&["reset", "-q", "--hard", "HEAD~1"]);
     assert_eq!(world.merge(&run), merged(1, 2));
 }
@@ -62,7 +62,7 @@ fn with_a_file_that_the_person_has_deleted() {
     assert_refused(&world, &run, &["b"]);
 }
 
-/// What no snapshot has is not overwritten either.
+/// Files that no snapshot has are not overwritten either.
 #[test]
 fn with_ignored_and_large_files() {
     let world = World::new();
@@ -88,7 +88,7 @@ fn with_ignored_and_large_files() {
     assert!(before.contains("large"));
 }
 
-/// A directory of the person's with something in it that git does not know.
+/// The person's directory has something in it that git does not know.
 #[test]
 fn with_a_directory_in_place_of_a_file() {
     let world = World::new();
@@ -107,7 +107,7 @@ fn with_a_directory_in_place_of_a_file() {
     assert_refused(&world, &run, &["x.ignored"]);
 }
 
-/// What is staged is not what the file has, and a commit would change both.
+/// The staged content is not what the file has, and a commit would change both.
 #[test]
 fn what_is_staged_is_kept() {
     let world = World::new();
@@ -140,7 +140,7 @@ fn while_a_rebase_is_under_way() {
     assert_eq!(world.everything(), before);
 }
 
-/// What works in a worktree can write its `.git`; it is not asked where that leads.
+/// A program that works in a worktree can write its `.git`; git is not asked where that leads.
 #[test]
 fn a_worktree_that_names_another_repository_is_not_believed() {
     let (world, evil) = (World::new(), World::new());

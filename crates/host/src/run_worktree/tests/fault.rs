@@ -9,13 +9,13 @@ thread_local! {
     static HAS_STRUCK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Every step after so many fails.
+/// Lets this number of steps succeed, and every later one fail; `None` ends the faults.
 pub(super) fn after(steps: Option<usize>) {
     LEFT.set(steps);
     HAS_STRUCK.set(false);
 }
 
-/// Whether the work was ended.
+/// Whether a step has failed.
 pub(super) fn has_struck() -> bool {
     HAS_STRUCK.get()
 }

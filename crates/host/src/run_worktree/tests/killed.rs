@@ -1,10 +1,10 @@
-//! Merges that are interrupted at every step, and finished.
+//! Tests that merges which are interrupted at any step are finished by the next.
 
 use consort_testkit::rounds;
 
 use super::*;
 
-/// A person with changes, and a run with commits and changes.
+/// Makes a person with changes, and a run with commits and changes.
 fn story() -> (World, Run) {
     let world = World::new();
     world.write("dir/c", "staged\n");
@@ -54,7 +54,7 @@ fn a_merge_that_ends_between_any_two_steps_is_finished_by_the_next() {
     }
 }
 
-/// Interrupted twice, at any two steps.
+/// The merge is interrupted three times, at different steps.
 #[test]
 fn so_is_one_that_was_interrupted_while_it_was_finished() {
     for steps in (30..70).step_by(rounds(8, 1)) {
@@ -69,7 +69,7 @@ fn so_is_one_that_was_interrupted_while_it_was_finished() {
     }
 }
 
-/// The number of the step that changes the person's files.
+/// Finds the number of the step that changes the person's files.
 fn step_of_the_files() -> usize {
     let (world, run) = story();
     let before = world.read("b");
@@ -82,7 +82,7 @@ fn step_of_the_files() -> usize {
     (0..200).find(changes).unwrap() - 1
 }
 
-/// Git was ended in the middle of a file, or before it wrote it.
+/// Git was ended in the middle of a file, or before it wrote the file.
 #[test]
 fn files_that_were_written_in_part_are_written_again() {
     let at = step_of_the_files();
@@ -103,7 +103,7 @@ fn files_that_were_written_in_part_are_written_again() {
     }
 }
 
-/// What the person does between the interruption and the next merge stays.
+/// Changes that the person makes between the interruption and the next merge stay.
 #[test]
 fn what_the_person_does_meanwhile_is_kept() {
     let at = step_of_the_files();
@@ -120,7 +120,7 @@ fn what_the_person_does_meanwhile_is_kept() {
         assert_eq!(world.status(), status, "{steps}");
         assert_eq!(world.log(), ["second", "first", "meanwhile", "root"], "{steps}");
     }
-    // A change of the person's where the run's is already.
+    // The person changes a file that has the run's change already.
     let (world, run) = story();
     fault::after(Some(at + 1));
     assert!(merge(&run.tree, &world.own).is_err());
@@ -131,7 +131,7 @@ fn what_the_person_does_meanwhile_is_kept() {
     assert_eq!(world.merge(&run), half);
     assert_eq!(world.everything(), before);
     assert!(matches!(remove(&run.tree), Err(WorktreeError::HalfMerged)));
-    // A commit of the person's before the branch moved: the run's commits are changes then.
+    // The person commits before the branch has moved: then the run's commits become changes.
     let (world, run) = story();
     fault::after(Some(at + 1));
     assert!(merge(&run.tree, &world.own).is_err());
@@ -142,7 +142,7 @@ fn what_the_person_does_meanwhile_is_kept() {
     assert_eq!(remove(&run.tree).unwrap(), Removed { is_branch_kept: true });
 }
 
-/// The process is killed, at any moment.
+/// The process that merges is killed, at any moment.
 #[test]
 fn a_merge_whose_process_is_killed_is_finished_by_the_next() {
     const TOLD: &str = "CONSORT_TEST_MERGE";
@@ -182,7 +182,7 @@ fn a_merge_whose_process_is_killed_is_finished_by_the_next() {
         std::thread::sleep(std::time::Duration::from_millis(20 + (round * 300 / all) as u64));
         child.kill().unwrap();
         child.wait().unwrap();
-        // A git that it had started goes on for a moment.
+        // A git process that it had started goes on for a moment.
         std::thread::sleep(std::time::Duration::from_millis(300));
         assert_eq!(world.merge(&run), merged(2, 6), "{round}");
         assert_merged(&world, &run, &round.to_string());

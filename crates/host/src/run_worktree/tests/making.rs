@@ -1,4 +1,4 @@
-//! What a new worktree has.
+//! Tests what is in a new worktree.
 
 use std::os::unix::fs::symlink;
 use std::time::Duration;
@@ -65,7 +65,7 @@ fn large_files_and_other_repositories_are_left_out_and_told() {
     let expected =
         [("apart", WhyLeftOut::Repository), ("large", WhyLeftOut::TooLarge), ("sub", WhyLeftOut::Submodule)];
     assert_eq!(told, expected);
-    // What a run does beside a submodule comes back, and the submodule stays as it is.
+    // A run's work beside a submodule comes back, and the submodule stays as it is.
     let run = Run { tree: made.tree };
     run.write("b", "changed\n");
     run.commit("work");
@@ -163,7 +163,7 @@ fn a_set_up_that_fails_or_takes_too_long_is_told() {
     );
     let late = run("late", "echo begun; sleep 60 & echo $!; sleep 60");
     assert_eq!(late.end, SetUpEnd::TimedOut);
-    // What it had started is gone too.
+    // The processes that the command had started are gone too.
     let pid = late.output.lines().nth(1).unwrap();
     let is_gone = || match fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => stat.contains(") Z "),

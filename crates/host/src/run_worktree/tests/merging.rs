@@ -1,4 +1,4 @@
-//! What comes back from a run, and how.
+//! Tests which commits and changes come back from a run.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
@@ -47,7 +47,7 @@ fn commits_come_back_as_they_are() {
     assert_eq!(world.log(), ["second", "first", "root"]);
     assert_eq!(world.status(), Vec::<String>::new());
     assert_eq!(world.git(&["symbolic-ref", "HEAD"]).trim(), "refs/heads/main");
-    // And once.
+    // A second merge brings nothing more.
     assert_eq!(world.merge(&run), merged(2, 2));
     assert_eq!(world.log().len(), 3);
 }
@@ -55,7 +55,7 @@ fn commits_come_back_as_they_are() {
 #[test]
 fn commits_and_changes_come_back_beside_the_persons_changes() {
     let world = World::new();
-    // Staged in one file, changed in another, a new one.
+    // One file is staged, another changed, a third new.
     world.write("dir/c", "c staged\n");
     world.git(&["add", "dir/c"]);
     world.write("a", "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
@@ -80,7 +80,7 @@ fn commits_and_changes_come_back_beside_the_persons_changes() {
     assert_eq!(world.read("dir/c").unwrap(), "c staged\n");
 }
 
-/// A commit that changes what the person has not committed cannot be one of the person's.
+/// A commit on top of the person's uncommitted changes cannot become a commit of the person's.
 #[test]
 fn a_commit_on_top_of_uncommitted_changes_comes_back_as_changes() {
     let world = World::new();
@@ -195,7 +195,7 @@ fn odd_names_come_back() {
     remove(&run.tree).unwrap();
 }
 
-/// A run that is resumed after its merge brings what is new.
+/// A run that is resumed after its merge brings only its new work.
 #[test]
 fn later_work_is_merged_on_its_own() {
     let world = World::new();
@@ -212,7 +212,7 @@ fn later_work_is_merged_on_its_own() {
     assert_eq!(world.status(), [" M b"]);
 }
 
-/// From a directory of the worktree it is the same.
+/// A path of a directory in the worktree stands for all of it.
 #[test]
 fn the_whole_worktree_is_meant() {
     let world = World::new();
@@ -225,7 +225,7 @@ fn the_whole_worktree_is_meant() {
     assert_eq!(world.status(), [" M dir/c", "?? mine"]);
 }
 
-/// What the run did to its own history does not matter to the files.
+/// A run that rewrites its own history still brings its files back.
 #[test]
 fn a_history_that_was_written_anew_comes_back_as_changes() {
     let world = World::new();
@@ -236,7 +236,7 @@ fn a_history_that_was_written_anew_comes_back_as_changes() {
     run.git(&["commit", "-q", "--amend", "-m", "mine now"]);
     assert_eq!(world.merge(&run), Merge::Merged { commits: 0, as_changes: 1, files: 1 });
     assert_eq!(world.status(), [" M b", "?? mine"]);
-    // A merge is one commit, and what the person has already is not committed again.
+    // A merge commit is one commit, and changes that the person has already are not committed again.
     let run = world.make_named("run-2");
     world.git(&["commit", "-q", "-m", "on main", "--", "b"]);
     run.write("dir/c", "of the run\n");
@@ -258,7 +258,7 @@ fn commits_reach_a_detached_head_and_other_worktrees() {
     assert_eq!(git(&side, &["log", "-1", "--format=%s"]).trim(), "work");
     assert_eq!(status(&side), Vec::<String>::new());
     assert_eq!(world.log(), ["root"]);
-    // It is checked out there, and so not lost.
+    // The commit is checked out there, and so not lost.
     remove(&run.tree).unwrap();
     let other = World::new();
     let run = world.make();

@@ -1,4 +1,4 @@
-//! Runs in worktrees of real repositories, each made for its test.
+//! Tests runs in worktrees of real repositories, each made for its test.
 
 mod apart;
 mod conflicts;
@@ -55,12 +55,12 @@ impl World {
         self.git(&["commit", "-q", "-m", text]);
     }
 
-    /// What differs from the last commit, a line each.
+    /// Lists the differences from the last commit, a line each.
     fn status(&self) -> Vec<String> {
         status(&self.own)
     }
 
-    /// The subjects of the commits, the newest first.
+    /// Lists the subjects of the commits, the newest first.
     fn log(&self) -> Vec<String> {
         self.git(&["log", "--format=%s"]).lines().map(str::to_owned).collect()
     }
@@ -83,7 +83,7 @@ impl World {
         merge(&run.tree, &self.own).unwrap()
     }
 
-    /// All that could change in a merge: files with their modes, what is staged, the commit.
+    /// Lists everything that a merge could change: files with their modes, what is staged, the commit.
     fn everything(&self) -> String {
         let mut found = Vec::new();
         list(&self.own, &mut found);
@@ -93,7 +93,7 @@ impl World {
     }
 }
 
-/// The worktree of a run, and who works in it.
+/// The worktree of a run, and the worker in it.
 struct Run {
     tree: RunTree,
 }

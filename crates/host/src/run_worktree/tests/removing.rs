@@ -1,4 +1,4 @@
-//! Nothing that is not merged is removed.
+//! Tests that nothing is removed that is not merged.
 
 use consort_testkit::rounds;
 
@@ -39,12 +39,12 @@ fn what_is_not_merged_stays() {
     run.write("later", "x\n");
     assert_eq!(refusal(&run), ["later"]);
     run.delete("later");
-    // Commits on its branch while something else is checked out.
+    // Commits are on the run's branch while something else is checked out.
     run.git(&["checkout", "-q", "--detach"]);
     run.git(&["branch", "-f", "consort/run-1", run.git(&["commit-tree", "-m", "x", "HEAD^{tree}"]).trim()]);
     assert_eq!(refusal(&run).len(), 1);
     run.git(&["branch", "-f", "consort/run-1", "HEAD"]);
-    // A repository in it.
+    // A repository is inside the worktree.
     fs::create_dir(run.tree.path.join("apart")).unwrap();
     git(&run.tree.path.join("apart"), &["init", "-q"]);
     assert_eq!(refusal(&run), ["apart"]);
@@ -96,7 +96,7 @@ fn a_removal_that_was_interrupted_goes_on() {
     let run = world.make();
     run.write("new", "x\n");
     world.merge(&run);
-    // The last of them, and the strides beyond, are after it was found to be merged.
+    // These steps come after everything was found to be merged.
     fault::after(Some(all - stride - 1));
     let _ = remove(&run.tree);
     assert!(fault::has_struck());
