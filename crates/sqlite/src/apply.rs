@@ -24,11 +24,11 @@ use crate::tasks;
 /// Rows that are made by applying entries.
 pub(crate) struct Projection {
     pub(crate) name: &'static str,
-    /// The table, and which of its rows.
+    /// The table, and the condition for its rows.
     pub(crate) rows: &'static str,
-    /// What its subjects are told apart by.
+    /// The SQL expression for the subject of a row.
     subject: &'static str,
-    /// What its rows are told apart by.
+    /// The SQL expression that tells rows apart.
     pub(crate) key: &'static str,
 }
 
@@ -65,9 +65,9 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
     Projection { name: "learned", rows: "facts WHERE kind = 'learned'", subject: "key", key: "key" },
 ];
 
-/// Where a change stands in the journal.
+/// The place of a change in the journal.
 pub(crate) struct Origin<'a> {
-    /// Of its entry.
+    /// The sequence number of its entry.
     pub(crate) seq: Seq,
     pub(crate) at: Timestamp,
     pub(crate) project: Option<&'a ProjectId>,
@@ -75,7 +75,7 @@ pub(crate) struct Origin<'a> {
     pub(crate) number: Option<Number>,
 }
 
-/// Applies one change.
+/// Applies one change to the tables.
 pub(crate) fn apply(connection: &Connection, origin: &Origin<'_>, change: &Change) -> rusqlite::Result<()> {
     match change {
         Change::Presence(change) => presence::apply(connection, origin.at, change),
@@ -87,12 +87,12 @@ pub(crate) fn apply(connection: &Connection, origin: &Origin<'_>, change: &Chang
         Change::Policy(change) => policy::apply(connection, origin, change),
         Change::Dispatch(change) => dispatch::apply(connection, origin, change),
         Change::Unknown(change) => not_understood(connection, origin, change),
-        // What is known is read from an index of its own.
+        // Knowledge is read from an index of its own.
         Change::Journal(_) | Change::Knowledge(_) | Change::Dropped => Ok(()),
     }
 }
 
-/// Notes what only a newer consort may change from now on.
+/// Notes the subjects that only a newer consort may change from now on.
 fn not_understood(
     connection: &Connection,
     origin: &Origin<'_>,
@@ -102,19 +102,19 @@ fn not_understood(
     change.about.iter().try_for_each(|about| insert.execute(params![about, origin.seq.to_string()]).map(drop))
 }
 
-/// What a change must be kept for.
+/// The reason why a change must be kept.
 pub(crate) enum Keep {
-    /// Nothing depends on it.
+    /// Nothing depends on the change.
     Never,
-    /// With all others about this row of a projection, as long as it is there.
+    /// The change is needed with all others about this row of a projection, as long as the row is there.
     Story(Subject),
-    /// As long as one of these rows is there.
+    /// The change is needed as long as one of these rows is there.
     WhileAny(Vec<Subject>),
-    /// It is not ours to judge.
+    /// The change is always needed, or it is not ours to judge.
     Always,
 }
 
-/// What a change is about: the table and the subject.
+/// The subject of a change: the name of a projection, and the value of its `subject`.
 pub(crate) type Subject = (&'static str, String);
 
 pub(crate) fn keep(seq: Seq, id: ChangeId, change: &Change) -> Keep {
@@ -128,7 +128,7 @@ pub(crate) fn keep(seq: Seq, id: ChangeId, change: &Change) -> Keep {
         Change::Policy(change) => policy::keep(id, change),
         Change::Dispatch(change) => dispatch::keep(id, change),
         Change::Journal(_) | Change::Dropped => Keep::Never,
-        // Its index is made from it, and so is what was known at some time.
+        // The knowledge index is made from these changes, and so is the index of a past moment.
         Change::Knowledge(_) | Change::Unknown(_) => Keep::Always,
     }
 }

@@ -28,8 +28,8 @@ use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 
-/// What the person has overridden is a hold too, of a kind of its own: the guard asks for it
-/// alone.
+/// The rows of holds. An override by the person is a hold too, of a kind of its own: the guard asks for
+/// that kind alone.
 const HOLDS: &str = "facts WHERE kind IN ('hold', 'override')";
 
 pub(crate) fn apply(
@@ -51,8 +51,8 @@ pub(crate) fn apply(
     }
 }
 
-/// Visits who holds and what, in a project and on the whole machine, as far as it is not
-/// over; until it is told not to go on.
+/// Visits the holder and the value of each hold in a project and on the whole machine that is not over,
+/// until `visit` returns false.
 fn each_standing(
     connection: &Connection,
     project: &ProjectId,
@@ -68,7 +68,7 @@ fn each_standing(
     while let Some(row) = rows.next()? {
         let (owner, value) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
         let Some((of, holder)) = owner.rsplit_once('\t') else { continue };
-        // Few have a time, so few are read for it.
+        // Few holds have a time, so few are parsed for it.
         let is_over =
             value.contains("\"until\":") && parse::<Until>(value, 1)?.until.is_some_and(|until| until <= now);
         if (of.is_empty() || of == project.as_str()) && !is_over && !visit(holder, value)? {
@@ -90,12 +90,11 @@ fn put(connection: &Connection, hold: &Hold) -> rusqlite::Result<()> {
 fn contested(connection: &Connection, key: &HoldKey, contest: &Contest) -> rusqlite::Result<()> {
     let sql = format!("SELECT value FROM {HOLDS} AND key = ?1 AND owner = ?2");
     let found = connection.prepare_cached(&sql)?.query_row(columns(key), read).optional()?;
-    // One that was released meanwhile is past contesting.
+    // A hold that was released meanwhile is past contesting.
     found.map_or(Ok(()), |hold| put(connection, &Hold { contest: Some(contest.clone()), ..hold }))
 }
 
-/// A hold is needed as long as it stands, and with it all that is told of that
-/// resource.
+/// Tells how long a change is kept: as long as there is a hold on its resource.
 pub(crate) fn keep(change: &ClaimChange) -> Keep {
     Keep::Story(("holds", change.resource().to_string()))
 }
@@ -118,14 +117,14 @@ impl ClaimStore for SqliteTx<'_> {
     fn holds_near(&self, resources: &[Resource], case: Case) -> Result<Vec<Hold>, StoreError> {
         let is_near = |key: &str| resources.iter().any(|resource| resource.may_meet(key, case));
         self.ask(|tx| {
-            // Of many resources, or where case does not matter, all are looked at.
+            // For several resources, or where case does not matter, all holds are looked at.
             let (exact, beginnings) = match (resources, case) {
                 ([resource], Case::Matters) => resource.spellings_near(),
                 _ => (Vec::new(), vec![String::new()]),
             };
             let mut holds = Vec::new();
             let exact = exact.into_iter().map(|key| (key.clone(), key.into_bytes()));
-            // No text has this byte: it comes after all that begin so.
+            // No text has this byte: the key comes after all keys that begin so.
             let after = |beginning: &String| [beginning.as_bytes(), &[0xff]].concat();
             let ranges = beginnings.into_iter().map(|beginning| (beginning.clone(), after(&beginning)));
             let sql = "SELECT key, value FROM facts
@@ -223,13 +222,13 @@ impl ClaimStore for SqliteTx<'_> {
     }
 }
 
-/// All that the person has overridden.
+/// Lists the person's overrides.
 fn overrides(connection: &Connection) -> rusqlite::Result<Vec<Hold>> {
     let sql = "SELECT value FROM facts WHERE kind = 'override'";
     connection.prepare_cached(sql)?.query_map([], read)?.collect()
 }
 
-/// The holds on these very resources.
+/// Lists the holds on exactly these resources.
 pub(crate) fn on(connection: &Connection, resources: &BTreeSet<String>) -> rusqlite::Result<Vec<Hold>> {
     let mut on = connection.prepare_cached(&format!("SELECT value FROM {HOLDS} AND key = ?1"))?;
     let mut holds = Vec::new();
@@ -247,7 +246,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Hold> {
     parse(row.get_ref(0)?.as_str()?, 0)
 }
 
-/// The key and the owner of a hold's row.
+/// Returns the key and the owner of a hold's row.
 fn columns(key: &HoldKey) -> [String; 2] {
     let project = key.project.as_ref().map_or("", |project| project.as_str());
     [key.resource.to_string(), format!("{project}\t{}", key.holder)]

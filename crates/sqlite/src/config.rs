@@ -13,8 +13,8 @@ use crate::side_files::published;
 
 impl ConfigStore for SqliteTx<'_> {
     fn published(&self, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError> {
-        // A handful of rows: the short statement is the quick one. The user's
-        // come first, so that the worktree's override them.
+        // There is a handful of rows, so the short statement is the quick one. The user's come first, so
+        // that the worktree's override them.
         let read = |row: &Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)));
         let mut all: Vec<(String, (String, String))> = self.ask(|tx| {
             tx.prepare_cached("SELECT owner, key, value FROM facts WHERE kind = 'setting'")?

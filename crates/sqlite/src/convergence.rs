@@ -29,7 +29,7 @@ const PREDICTIONS: &str = "facts WHERE kind = 'prediction'";
 const OPEN: &str = "open";
 const ENDED: &str = "ended";
 
-/// How many that have ended are kept.
+/// Most ended predictions that are kept.
 const MOST_ENDED: usize = 200;
 
 pub(crate) fn apply(
@@ -74,8 +74,8 @@ pub(crate) fn apply(
     }
 }
 
-/// What is still to be seen of it decides: a prediction as long as it is kept,
-/// a tally and what was learned until the next.
+/// Tells how long a change is kept: one about a prediction as long as the prediction, one with a tally or
+/// with learned domains until the next.
 pub(crate) fn keep(seq: Seq, id: ChangeId, change: &ConvergenceChange) -> Keep {
     match change {
         ConvergenceChange::Predicted { again, .. } => {
@@ -98,7 +98,7 @@ fn put(connection: &Connection, state: &str, prediction: &Prediction) -> rusqlit
         .map(drop)
 }
 
-/// Puts these rows in place of all others of that kind.
+/// Puts these rows in place of all others of a kind.
 fn replace(connection: &Connection, kind: &str, rows: &[(String, String, String)]) -> rusqlite::Result<()> {
     connection.prepare_cached("DELETE FROM facts WHERE kind = ?1")?.execute([kind])?;
     let mut insert = connection.prepare_cached("INSERT INTO facts VALUES (?1, ?2, ?3, ?4)")?;

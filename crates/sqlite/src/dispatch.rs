@@ -1,7 +1,7 @@
 //! SQL of the dispatch room: runs and what they cost, among the facts.
 //!
-//! A run is a fact by its id. Its number leads to it, and so does the short list of those
-//! that have not ended; what is spent is summed up for each day and CLI.
+//! A run is a row by its id. A row for its number refers to it, and so does a row of the short list of
+//! open runs; spending is summed up for each day and CLI.
 
 use consort_core::Timestamp;
 use consort_core::dispatch::DispatchChange;
@@ -90,7 +90,7 @@ pub(crate) fn apply(
     }
 }
 
-/// All about a run is kept as long as it is listed, which is always.
+/// Tells how long a change is kept: all about a run as long as it is listed, which is always.
 pub(crate) fn keep(id: ChangeId, change: &DispatchChange) -> Keep {
     match change {
         DispatchChange::Asked { .. } => Keep::Story(("runs", id.to_string())),
@@ -100,7 +100,7 @@ pub(crate) fn keep(id: ChangeId, change: &DispatchChange) -> Keep {
     }
 }
 
-/// Adds what a run has cost to what is spent on the day of its end.
+/// Adds the cost of a run to the spending of the day on which it ended.
 fn spend(connection: &Connection, record: &RunRecord, at: Timestamp, end: &RunEnd) -> rusqlite::Result<()> {
     let day = at.0.div_euclid(Timestamp::DAY);
     let key = spent_key(record.project.as_ref(), day, &record.spec.cli);
@@ -133,7 +133,7 @@ fn change_run(
     put(connection, RUN, &run.to_string(), &json(&record)?)
 }
 
-/// Numbers sort as text.
+/// Returns the key for a run's number, padded so that numbers sort as text.
 fn number_key(project: Option<&ProjectId>, number: Number) -> String {
     format!("{} {number:012}", project.map_or("", ProjectId::as_str))
 }
@@ -165,7 +165,7 @@ fn one(connection: &Connection, id: &str) -> rusqlite::Result<Option<RunRecord>>
     text(connection, RUN, id)?.map(|record| parse(&record, 0)).transpose()
 }
 
-/// The ids of a project's runs, the newest first.
+/// Lists the ids of a project's runs, the newest first.
 fn newest(
     connection: &Connection,
     project: &ProjectId,

@@ -45,7 +45,7 @@ use crate::verify;
 
 const COLUMNS: &str = "seq, id, at, project, actor, changes, format";
 
-/// Whether there is anything that only a newer consort may change: what every writer asks.
+/// The query whether there is anything that only a newer consort may change; every writer runs it.
 pub(crate) const ANY_NEWER: &str = "SELECT 1 FROM facts WHERE kind = 'newer'";
 
 impl JournalStore for SqliteTx<'_> {
@@ -63,18 +63,18 @@ impl JournalStore for SqliteTx<'_> {
         let effects = Effects::of(entry.project.as_ref(), &entry.changes);
         effects.mail.iter().try_for_each(|session| self.raise_flag(session))?;
         for session in &effects.holders {
-            // Without it, what it writes is not kept.
+            // If this fails, the files that the session writes are not kept.
             let _ = (&self.files as &dyn SideFiles).note_holder(session);
         }
         let mut came = Vec::new();
         for (project, session) in &effects.came {
-            // Who was here before and joins once more is known to everyone.
+            // A session that was here before and joins once more is known to everyone.
             if !matches!(self.agent(session)?, Some((_, None))) {
                 came.push((project, session));
             }
         }
         let seq = self.change(|tx| {
-            // The last entry is never deleted, so the next number is the last plus one.
+            // The last entry is never deleted, so the next sequence number is the last plus one.
             tx.prepare_cached(
                 "INSERT INTO journal (id, at, project, actor, changes, format)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -125,7 +125,7 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn entries(&self, request: &TailRequest) -> Result<Vec<Entry>, StoreError> {
-        // With a start the oldest come first; without one, the latest are wanted.
+        // With a start the oldest entries come first; without one, the latest are wanted.
         let from_start = request.after.is_some() || request.since.is_some();
         let order = if from_start { "ASC" } else { "DESC" };
         let sql = format!(
@@ -183,9 +183,9 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn last_before(&self, before: Timestamp) -> Result<Seq, StoreError> {
-        // Entries are in order of time but for clocks set back: stop at the
-        // first that is young, so nothing young is ever looked at. The very
-        // last one stays, however old: the next number is counted from it.
+        // Entries are in order of time except where a clock was set back: stop before the first young
+        // entry, so that no young entry is looked at. The very last entry stays, however old: the next
+        // sequence number is counted from it.
         let sql = "SELECT coalesce((SELECT seq - 1 FROM journal WHERE at >= ?1 ORDER BY seq LIMIT 1),
                                    (SELECT max(seq) - 1 FROM journal), 0)";
         self.ask(|tx| tx.query_row(sql, [before.0], |row| row.get(0)))
@@ -194,7 +194,7 @@ impl JournalStore for SqliteTx<'_> {
     fn droppable(&self, through: Seq) -> Result<Vec<(Seq, usize)>, StoreError> {
         let mut candidates = Vec::new();
         for_each(&self.tx, through, &|error| self.failed(error), |entry| {
-            // What cannot be read is not ours to drop.
+            // An entry that cannot be read is not ours to drop.
             if let Ok(entry) = entry {
                 for (place, kept) in entry.changes.iter().enumerate() {
                     let keep = apply::keep(entry.seq, change_id(entry.id, place), &kept.change);
@@ -227,7 +227,7 @@ impl JournalStore for SqliteTx<'_> {
     }
 }
 
-/// Replaces the changes of an entry, and leaves nothing of the former on its pages.
+/// Replaces the changes of an entry, and leaves nothing of the old ones on their pages.
 pub(crate) fn rewrite(store: &mut SqliteTx<'_>, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError> {
     let kept = changes.iter().map(|kept| Numbered { number: kept.number, change: &kept.change });
     let kept: Vec<Numbered<'_>> = kept.collect();
@@ -239,7 +239,7 @@ pub(crate) fn rewrite(store: &mut SqliteTx<'_>, seq: Seq, changes: &[KeptChange]
     })
 }
 
-/// The entries for which `condition` holds, oldest first.
+/// Reads the entries for which `condition` holds, oldest first.
 pub(crate) fn matching(
     store: &SqliteTx<'_>,
     condition: &str,
@@ -249,8 +249,8 @@ pub(crate) fn matching(
     matching_part(store, condition, by, limit, |changes| Some(changes.into()))
 }
 
-/// The same of those whose changes, as text, are wanted, and of these the part that is:
-/// what is left out is not parsed.
+/// Like [`matching`], but reads of each entry only the part of its changes' text that `part` returns, and
+/// skips the entry if there is none. The rest of the text is parsed only if the part cannot be.
 pub(crate) fn matching_part(
     store: &SqliteTx<'_>,
     condition: &str,
@@ -278,8 +278,7 @@ pub(crate) fn matching_part(
 }
 
 impl SqliteTx<'_> {
-    /// Refuses to change what a newer consort has changed in a way that we do not
-    /// understand.
+    /// Refuses to change a subject that a newer consort has changed in a way that we do not understand.
     fn require_understood(&self, changes: &[Change]) -> Result<(), StoreError> {
         if !self.ask(|tx| tx.prepare_cached(ANY_NEWER)?.exists([]))? {
             return Ok(());
@@ -297,7 +296,7 @@ impl SqliteTx<'_> {
 
     /// Gives every change of an entry the next number of its kind.
     fn number(&self, entry: &NewEntry) -> Result<Vec<Option<Number>>, StoreError> {
-        // Two short statements are sooner compiled than one that updates, or else inserts, and returns.
+        // Two short statements are compiled sooner than one that updates, or else inserts, and returns.
         let sql = "REPLACE INTO facts VALUES ('number', ?1, ?2, ?3)";
         let number = |change: &Change| {
             let Some(counter) = change.counter(entry.project.as_ref()) else { return Ok(None) };
@@ -314,7 +313,8 @@ fn change_id(entry: EntryId, place: usize) -> ChangeId {
     ChangeId { entry, place: u16::try_from(place).unwrap_or(u16::MAX) }
 }
 
-/// Drops changes of one entry; all of it, if nothing else is in it. Whether it was all.
+/// Drops changes of one entry, and the entry if no other change is in it. Returns how many entries were
+/// dropped.
 fn drop_from(tx: &Connection, seq: Seq, places: impl Iterator<Item = usize>) -> rusqlite::Result<usize> {
     let sql = "SELECT changes FROM journal WHERE seq = ?1";
     let read = |row: &rusqlite::Row<'_>| parse::<Vec<serde_json::Value>>(row.get_ref(0)?.as_str()?, 0);
@@ -330,11 +330,11 @@ fn drop_from(tx: &Connection, seq: Seq, places: impl Iterator<Item = usize>) -> 
     Ok(0)
 }
 
-/// A change, by its entry and its place in it.
+/// The sequence number of a change's entry, and the change's index in the entry.
 type Place = (Seq, usize);
 
-/// The changes that nothing depends on. One is kept together with all others of its
-/// story: half of a story replays as another one.
+/// Returns the changes that nothing depends on. A change is kept together with all others of its story:
+/// half of a story would replay as another one.
 fn droppable(tx: &Connection, mut candidates: Vec<(Place, Keep)>) -> rusqlite::Result<Vec<Place>> {
     let mut kept: HashSet<Subject> = HashSet::new();
     for (_, keep) in &candidates {
@@ -372,7 +372,7 @@ pub(crate) fn replay(
     Ok(count)
 }
 
-/// Makes the projections again from all that can be read.
+/// Makes the projections again from all entries that can be read.
 pub(crate) fn remake_projections(connection: &Connection) -> rusqlite::Result<()> {
     clear_projections(connection)?;
     let sql = format!("SELECT {COLUMNS} FROM journal ORDER BY seq");
@@ -401,7 +401,7 @@ fn apply_entry(target: &Connection, entry: &Entry) -> rusqlite::Result<()> {
     })
 }
 
-/// Visits every entry up to `through` without holding them all.
+/// Visits every entry up to `through`, without holding all of them in memory.
 pub(crate) fn for_each(
     connection: &Connection,
     through: Seq,
@@ -417,7 +417,7 @@ pub(crate) fn for_each(
     Ok(())
 }
 
-/// The place of the changes among the columns.
+/// The index of the changes among the columns.
 const CHANGES: usize = 5;
 
 struct Raw {
@@ -447,7 +447,7 @@ impl Raw {
         })
     }
 
-    /// For who must understand it.
+    /// Parses an entry for a caller that must understand it.
     fn parse(self) -> Result<Entry, StoreError> {
         match self.changes() {
             Ok(changes) => Ok(self.with(changes)),
@@ -455,8 +455,8 @@ impl Raw {
         }
     }
 
-    /// For who looks: one that cannot be understood is shown as it is, and stops none
-    /// of the others.
+    /// Parses an entry for display: one that cannot be understood is shown as it is, and stops none of
+    /// the others.
     fn show(self) -> Entry {
         let changes = self.changes().unwrap_or_else(|_| {
             let change = Change::Unknown(UnknownChange::read(self.changes.clone().into()));
@@ -465,7 +465,7 @@ impl Raw {
         self.with(changes)
     }
 
-    /// What an entry of a newer form means is not for us to say, whatever it looks like.
+    /// Parses the changes. Changes in a newer format stay unknown, even if they look familiar.
     fn changes(&self) -> serde_json::Result<Vec<KeptChange>> {
         if self.format <= FORMAT {
             return serde_json::from_str(&self.changes);

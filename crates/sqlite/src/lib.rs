@@ -1,8 +1,7 @@
 //! The embedded engine: one SQLite database per user; its transactions and errors.
 //!
-//! `open` is the only place that opens it; `migrations` the only way a schema
-//! comes to be; one file per room holds that room's SQL. No other crate knows
-//! SQL.
+//! Only `open` opens the database, only `migrations` makes its schema, and each room's SQL is in a file
+//! of its own. No other crate knows SQL.
 
 mod apply;
 mod claims;
@@ -54,19 +53,20 @@ pub struct SqliteTx<'t> {
     store: &'t Location,
     files: Files,
     after: After,
-    /// Whose flags are known to be up. Only who holds the write lock lowers one.
+    /// The sessions whose mail flags are known to be raised. Only the holder of the write lock lowers a
+    /// flag.
     raised: Vec<SessionId>,
     is_writer: bool,
-    /// Which schema the store had when a writer's transaction began.
+    /// The schema of the store when a writer's transaction began.
     schema: u32,
     /// Whether anything was written.
     is_changed: Cell<bool>,
-    /// Held by writers until the transaction is over.
+    /// The write lock, which a writer holds until the transaction is over.
     lock: Option<write_lock::WriteLock>,
 }
 
-/// A transaction that is rolled back unless it was committed. As rusqlite's own, but what begins
-/// and ends it is compiled once: a hook has half a dozen.
+/// A transaction that is rolled back unless it was committed. Unlike rusqlite's own, it compiles the
+/// statements that begin and end it once: a hook has half a dozen transactions.
 struct Transaction<'t>(&'t Connection);
 
 impl<'t> Transaction<'t> {
@@ -97,29 +97,29 @@ fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.raw_execute().map(drop)
 }
 
-/// What is to be done once a transaction is committed.
+/// The work that is left to do once a transaction is committed.
 #[derive(Default)]
 struct After {
     flags: Vec<(SessionId, MailFlag)>,
-    /// Who is to look who has come.
+    /// The sessions whose next hook is to look who has come.
     roster: Vec<SessionId>,
     ended: Vec<SessionId>,
     topics: Vec<Topic>,
-    /// What hooks read has changed.
+    /// The published lines that have changed.
     publish: Concerned,
-    /// Something was forgotten, and the WAL still has it.
+    /// Whether something was forgotten that the WAL still has.
     empties_wal: bool,
 }
 
-/// Where the store is, and how long its callers may wait: what errors tell.
+/// The path of a database, and how long its callers may wait: errors name both.
 pub(crate) struct Location {
     pub(crate) path: PathBuf,
     pub(crate) budget: Duration,
 }
 
 impl After {
-    /// Before anyone else has a turn. A flag that stays up says too much, which
-    /// is no harm.
+    /// Updates the files of sessions, before anyone else gets the write lock. A flag that stays raised
+    /// says too much, which does no harm.
     fn lower(&self, files: &dyn SideFiles) {
         self.flags.iter().for_each(|(session, flag)| drop(files.set_flag(session, *flag)));
         self.roster.iter().for_each(|session| files.mark_roster(session));
@@ -148,11 +148,11 @@ impl Tx for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
-    /// Commits, and tells all who depend on it before anyone else has a turn;
-    /// whether what is published is this transaction's.
+    /// Commits, and updates the published file and the files of sessions before anyone else gets the
+    /// write lock. Returns whether the published file is up to date with this transaction.
     fn commit_and_tell(&mut self) -> Result<bool, StoreError> {
         let concerned = &self.after.publish;
-        // A session that goes on changes nothing as a rule: then what is published stands.
+        // A session that goes on changes nothing as a rule: then the published file stays as it is.
         let is_idle = !self.is_changed.get() && *concerned == Concerned::default();
         let text = match self.is_writer && !is_idle {
             true => self.ask(|tx| published_lines::render(&self.store.path, tx, concerned))?,
@@ -172,13 +172,13 @@ impl SqliteTx<'_> {
         Ok(is_published)
     }
 
-    /// Asks something.
+    /// Runs a query, and translates its error.
     fn ask<T>(&self, question: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         question(&self.tx).map_err(|error| self.failed(error))
     }
 
-    /// Changes something, unless a newer consort has shaped the store: what it
-    /// keeps there is not ours to break.
+    /// Runs a statement that changes something. Refused if a newer consort has shaped the store: its data
+    /// is not ours to break.
     fn change<T>(&self, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         if self.schema > SCHEMA {
             return Err(StoreError::Newer { found: self.schema, known: SCHEMA });
@@ -187,7 +187,7 @@ impl SqliteTx<'_> {
         self.ask(change)
     }
 
-    /// What a newer consort has made of the store may be beyond us.
+    /// Translates an error. If a newer consort has shaped the store, that is the reason.
     fn failed(&self, error: rusqlite::Error) -> StoreError {
         match migrations::version(&self.tx) {
             Ok(found) if found > SCHEMA => StoreError::Newer { found, known: SCHEMA },
@@ -201,11 +201,11 @@ impl Location {
         StoreError::Busy { waited_ms: self.budget.as_millis() as u64 }
     }
 
-    /// What SQLite complains about, in our words.
+    /// Translates an error of SQLite into one of ours.
     pub(crate) fn translate(&self, error: rusqlite::Error) -> StoreError {
         use rusqlite::ErrorCode;
-        // Its own chain of causes says the same thing twice. Of a disk that failed,
-        // only the code says what it failed at.
+        // SQLite's own chain of causes says the same thing twice. If a disk failed, only the code says in
+        // which operation.
         let source = || match error.sqlite_error() {
             Some(found) if found.code == ErrorCode::SystemIoFailure => {
                 format!("{error} (SQLite code {})", found.extended_code).into()

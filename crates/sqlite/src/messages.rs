@@ -42,8 +42,7 @@ pub(crate) fn apply(
     change: &MessageChange,
 ) -> rusqlite::Result<()> {
     let at = origin.at;
-    // Whatever is not there (any more) is passed over: entries about a message
-    // outlive it.
+    // Letters that are not there (any more) are skipped: entries about a message outlive it.
     let each = |sql: &str, messages: &[ChangeId], values: &[&dyn rusqlite::ToSql]| {
         let mut statement = connection.prepare_cached(sql)?;
         for (n, value) in values.iter().enumerate() {
@@ -81,7 +80,7 @@ pub(crate) fn apply(
             redeliver(connection, &to, among(messages), None)
         }
         MessageChange::Inherited { from, to, messages } => {
-            // A session that has a copy of its own keeps that one.
+            // A session that has a letter of its own for the message keeps that one.
             let (from, to) = (from.to_string(), to.to_string());
             each(
                 "UPDATE OR IGNORE letters SET recipient = ?3 WHERE message = ?1 AND recipient = ?2",
@@ -96,14 +95,15 @@ pub(crate) fn apply(
             each("DELETE FROM letters WHERE message = ?1 AND recipient = ?2", messages, &[&to])?;
             redeliver(connection, &to, among(messages), None)
         }
-        // One that has changed hands since somebody looked stays until it is read.
+        // A letter that another session has inherited since the messages were chosen stays until it is
+        // read.
         MessageChange::Forgotten { messages } => {
             each("DELETE FROM letters WHERE message = ?1 AND read_at IS NOT NULL", messages, &[])
         }
     }
 }
 
-/// A letter for each recipient.
+/// Inserts a letter for each recipient.
 fn put(connection: &Connection, origin: &Origin<'_>, sent: &RecordedMessage) -> rusqlite::Result<()> {
     let mut insert =
         connection.prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL)")?;
@@ -115,7 +115,7 @@ fn put(connection: &Connection, origin: &Origin<'_>, sent: &RecordedMessage) -> 
     })
 }
 
-/// A message's id as it is kept: sixteen bytes, and two more unless it is its entry's
+/// Encodes a message's id as it is stored: sixteen bytes, and two more unless the message is its entry's
 /// first change.
 fn blob(id: ChangeId) -> Vec<u8> {
     let mut bytes = id.entry.0.to_vec();
@@ -125,7 +125,7 @@ fn blob(id: ChangeId) -> Vec<u8> {
     bytes
 }
 
-/// Ids sort by time, and no message since then has a smaller one.
+/// Returns the smallest id that a message since then can have: ids sort by time.
 fn first_id(since: Timestamp) -> [u8; 16] {
     EntryId::new(since, [0; 10]).0
 }
@@ -137,17 +137,16 @@ fn read_id(row: &Row<'_>, column: usize) -> rusqlite::Result<ChangeId> {
     Ok(ChangeId { entry: EntryId(entry), place })
 }
 
-/// What one process delivered at once to one recipient, as far as that has not
-/// read it.
+/// The letters that one process delivered at once to one recipient, as far as they are not read.
 #[derive(Serialize, Deserialize)]
 struct Delivery {
     at: Timestamp,
     by: MachineProcess,
-    /// In order.
+    /// The ids in ascending order.
     messages: Vec<ChangeId>,
 }
 
-/// Every letter is part of one delivery at most.
+/// Reads the deliveries to a recipient. Every letter is part of one delivery at most.
 fn deliveries(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<Delivery>> {
     let sql = "SELECT value FROM facts WHERE kind = 'delivery' AND key = ?1 AND owner = ''";
     let found =
@@ -155,17 +154,18 @@ fn deliveries(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<
     Ok(found.unwrap_or_default())
 }
 
-/// What cannot be understood was not delivered: shown twice is better than never.
+/// Parses deliveries. Letters of a value that cannot be parsed count as not delivered: shown twice is
+/// better than never.
 fn read_deliveries(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<Delivery>> {
     Ok(serde_json::from_str(row.get_ref(column)?.as_str()?).unwrap_or_default())
 }
 
-/// The delivery that a letter is part of.
+/// Finds the delivery that a letter is part of.
 fn delivery_of(deliveries: &[Delivery], id: ChangeId) -> Option<&Delivery> {
     deliveries.iter().find(|delivery| delivery.messages.binary_search(&id).is_ok())
 }
 
-/// Takes letters out of all deliveries, and makes them another.
+/// Takes letters out of all deliveries to a recipient, and adds the delivery `into`.
 fn redeliver(
     connection: &Connection,
     recipient: &str,
@@ -188,14 +188,14 @@ fn redeliver(
     connection.prepare_cached(sql)?.execute([recipient, &json(&deliveries)?]).map(drop)
 }
 
-/// Whether an id is one of these, which may be thousands in any order.
+/// Returns a test whether an id is one of these, which may be thousands in any order.
 fn among(messages: &[ChangeId]) -> impl Fn(&ChangeId) -> bool {
     let mut messages = messages.to_vec();
     messages.sort_unstable();
     move |id| messages.binary_search(id).is_ok()
 }
 
-/// A message that somebody has not read.
+/// A message that its recipient has not read.
 struct Unread {
     id: ChangeId,
     seq: Seq,
@@ -206,15 +206,15 @@ fn read_unread(row: &Row<'_>) -> rusqlite::Result<Unread> {
     Ok(Unread { id: read_id(row, 0)?, seq: row.get(1)?, number: row.get(2)? })
 }
 
-/// In the order they were sent.
+/// Lists a recipient's unread messages, in the order they were sent.
 fn unread_messages(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<Unread>> {
     let sql = "SELECT message, seq, number FROM letters WHERE recipient = ?1 AND read_at IS NULL
                ORDER BY seq, message";
     connection.prepare_cached(sql)?.query_map([recipient], read_unread)?.collect()
 }
 
-/// Those that were delivered, and of the others the most urgent; and whether there are
-/// more.
+/// Lists the unread messages that were delivered, and the most urgent of the others; and whether there
+/// are more.
 fn most_urgent(
     connection: &Connection,
     recipient: &str,
@@ -226,8 +226,8 @@ fn most_urgent(
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([recipient])?;
     let (mut unread, mut waiting) = (Vec::new(), 0);
-    // How many were delivered is known: where all of them and enough others were seen,
-    // nobody looks further.
+    // The number of delivered letters is known, so the search ends when all of them and enough others
+    // were seen.
     let mut delivered: usize = deliveries.iter().map(|delivery| delivery.messages.len()).sum();
     while let Some(row) = rows.next()? {
         let one = read_unread(row)?;
@@ -247,7 +247,7 @@ fn most_urgent(
     Ok((unread, !is_all))
 }
 
-/// A change about messages is needed while one of them is there.
+/// Tells how long a change is kept: while one of the messages it is about has a letter.
 pub(crate) fn keep(id: ChangeId, change: &MessageChange) -> Keep {
     let subject = |id: &ChangeId| ("letters", blob(*id).iter().map(|byte| format!("{byte:02X}")).collect());
     match change {
@@ -347,9 +347,9 @@ impl MessageStore for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
-    /// Letters with their texts.
+    /// Reads the texts of unread messages, and makes letters of them.
     fn letters(&self, unread: Vec<Unread>, deliveries: &[Delivery]) -> Result<Vec<Letter>, StoreError> {
-        // Two short statements are sooner understood than one that joins.
+        // Two short statements are compiled sooner than one that joins.
         let sql = "SELECT at, project, changes FROM journal WHERE seq = ?1";
         self.ask(|tx| {
             let mut entry = tx.prepare_cached(sql)?;
@@ -383,7 +383,7 @@ impl SqliteTx<'_> {
         })?
     }
 
-    /// Says to a session's hooks, before the commit, that there is mail.
+    /// Tells a session's hooks, before the commit, that there is mail.
     pub(crate) fn raise_flag(&mut self, session: &SessionId) -> Result<(), StoreError> {
         if self.raised.contains(session) {
             return Ok(());
@@ -396,13 +396,13 @@ impl SqliteTx<'_> {
         Ok(())
     }
 
-    /// The same to all who have any.
+    /// Raises the flags of all sessions that have unread mail.
     pub(crate) fn raise_all_flags(&mut self) -> Result<(), StoreError> {
         let mailboxes = self.unread_counts()?;
         mailboxes.keys().filter_map(Actor::session).try_for_each(|session| self.raise_flag(session))
     }
 
-    /// Messages in order, each once, unless one of them cannot be understood.
+    /// Reads messages in order, each once; an error if one of them cannot be parsed.
     fn messages(&self, which: &str, parameters: impl Params) -> Result<Vec<Message>, StoreError> {
         let sql = format!(
             "SELECT message, number, journal.seq, journal.at, project, changes
@@ -447,8 +447,8 @@ impl SqliteTx<'_> {
     }
 }
 
-/// The message among an entry's changes. Most have an entry of their own, so it is not
-/// asked first what else it might be: a hook reads dozens.
+/// Parses the message among an entry's changes. Most messages are the only change of their entry, so that
+/// form is tried first: a hook reads dozens.
 fn read_sent(changes: &str, place: u16) -> serde_json::Result<RecordedMessage> {
     #[derive(Deserialize)]
     struct Kept {

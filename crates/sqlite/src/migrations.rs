@@ -1,8 +1,8 @@
 //! Creates and upgrades the database schema: numbered, append-only migrations.
 //!
-//! A database says which one it is at (`user_version`). A newer binary runs
-//! what is missing, under a write lock while others wait; an older binary that
-//! meets a newer database reads what it still understands and writes nothing.
+//! A database has the number of its last migration (`user_version`). A newer binary runs the missing
+//! ones, under a write lock while others wait; an older binary that meets a newer database reads what it
+//! still understands and writes nothing.
 
 use rusqlite::Connection;
 use rusqlite::TransactionBehavior;
@@ -21,13 +21,13 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_agents_in_a_row.sql"),
 ];
 
-/// Since this schema entries have a form.
+/// The first schema in which entries have a format.
 const FORM_SINCE: usize = 7;
 
-/// Since this schema an agent is one text and a few columns.
+/// The first schema in which an agent is one text and a few columns.
 const AGENTS_IN_A_ROW_SINCE: usize = 8;
 
-/// The schema this binary knows.
+/// The newest schema that this binary knows.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
 
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
@@ -47,7 +47,7 @@ pub(crate) fn run(connection: &Connection) -> rusqlite::Result<()> {
         }
         tx.pragma_update(None, "user_version", number as u32 + 1)?;
     }
-    // Entries were rewritten, or what was not understood may be now.
+    // Entries were rewritten, or changes that were not understood may be now.
     let is_behind = "SELECT 1 FROM facts WHERE kind = 'newer'";
     if from < FORM_SINCE || from < MIGRATIONS.len() && tx.prepare(is_behind)?.exists([])? {
         journal::remake_projections(&tx)?;

@@ -51,7 +51,7 @@ pub(crate) fn apply(
         .map(drop)
 }
 
-/// All about a pane is kept until it is closed.
+/// Tells how long a change is kept: all about a pane until the pane is closed.
 pub(crate) fn keep(change: &MonitorChange) -> Keep {
     Keep::Story(("panes", change.place().key()))
 }

@@ -1,7 +1,7 @@
 //! Converts journal entries that earlier versions wrote into today's format.
 //!
-//! They named messages, predictions and grants by the sequence number of an entry, and
-//! a machine only where an agent joined.
+//! Old entries named messages, predictions and grants by the sequence number of an entry, and a machine
+//! only where an agent joined.
 
 use std::collections::HashMap;
 
@@ -20,10 +20,10 @@ use serde_json::json;
 use crate::apply::json;
 use crate::presence;
 
-/// How many entries are held at once.
+/// Number of entries that are held at once.
 const STEP: usize = 1_000;
 
-/// Rewrites all entries; the projections are to be made from them again. What cannot be
+/// Rewrites all entries; the caller must make the projections from them again. An entry that cannot be
 /// read stays as it is.
 pub(crate) fn rewrite(tx: &Connection) -> rusqlite::Result<()> {
     let mut former = Former::default();
@@ -52,7 +52,7 @@ pub(crate) fn rewrite(tx: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Moves agents from a table with a column for everything.
+/// Moves agents from the table that had a column for everything.
 pub(crate) fn repack_agents(tx: &Connection) -> rusqlite::Result<()> {
     let columns =
         "kind, project, project_name, branch, model, CAST(joined_at AS TEXT), machine, start, tty, program,
@@ -72,13 +72,13 @@ pub(crate) fn repack_agents(tx: &Connection) -> rusqlite::Result<()> {
     tx.execute_batch("DROP TABLE former_agents")
 }
 
-/// What was seen so far.
+/// The names that entries have given so far.
 #[derive(Default)]
 struct Former {
     counters: HashMap<(&'static str, String), Number>,
-    /// Messages and predictions, by the entry that made them.
+    /// Ids and numbers of messages and predictions, by the entry that made them.
     ids: HashMap<Seq, (ChangeId, Number)>,
-    /// Grants, by the entry and what was granted.
+    /// Numbers of grants, by the entry and the subject of the grant.
     grants: HashMap<(Seq, String), Number>,
     /// The machine of each session, and the last one seen.
     machines: HashMap<String, String>,
@@ -118,7 +118,7 @@ impl Former {
         kept
     }
 
-    /// Brings a change's body into its form of today.
+    /// Converts a change's body into its format of today.
     fn change(&mut self, seq: Seq, what: &str, body: &mut Value) {
         match what {
             "presence joined" => {
@@ -133,7 +133,7 @@ impl Former {
             }
             "presence repository_seen" => body["machine"] = self.machine.clone().into(),
             "messages sent" => {
-                // What it replied to may be forgotten.
+                // The message that this one replied to may be forgotten.
                 let (answered, thread) = (take(body, "reply_to"), take(body, "thread"));
                 if let Some((id, number)) = answered.and_then(|number| self.id(&number)) {
                     body["reply_to"] = json!({ "id": id, "number": number });
@@ -162,7 +162,8 @@ impl Former {
                 }
             }
             "convergence predicted" => {
-                // A renewal is found by the prediction it renews, also under its own entry.
+                // A renewal has the id of the prediction it renews, which is found under the renewal's
+                // entry too.
                 if let Some(former) = self.id(&body["again"]) {
                     self.ids.insert(seq, former);
                     body["again"] = json!(former.0);
@@ -171,7 +172,7 @@ impl Former {
                 }
             }
             "convergence resolved" => {
-                // It may be kept for its tally alone.
+                // The change may be kept for its tally alone.
                 let nothing = (ChangeId { entry: EntryId([0; 16]), place: 0 }, 0);
                 let (id, number) = self.id(&body["number"]).unwrap_or(nothing);
                 body["prediction"] = json!(id);
@@ -185,7 +186,7 @@ impl Former {
         self.ids.get(&number.as_i64()?).copied()
     }
 
-    /// Where the session of an actor runs.
+    /// Returns the machine on which an actor's session runs.
     fn machine_of(&self, actor: &Value) -> String {
         let session = actor.as_str().and_then(|actor| actor.strip_prefix("agent:"));
         session.and_then(|session| self.machines.get(session)).unwrap_or(&self.machine).clone()

@@ -1,17 +1,15 @@
 //! Opens the SQLite database: pragmas, deadlines, checkpoints, upgrade of an older
 //! store.
 //!
-//! WAL lets readers and the writer go on side by side; `synchronous = NORMAL`, which
-//! SQLite is built with for WAL (`.cargo/config.toml`), means a commit is a write, not
-//! an fsync (a power cut may lose the last commits, a crash of ours never does). Who
-//! wants to write queues at the [`WriteLock`] first.
+//! WAL lets readers and the writer work side by side; `synchronous = NORMAL`, which SQLite is built with
+//! for WAL (`.cargo/config.toml`), means a commit is a write, not an fsync (a power cut may lose the last
+//! commits, a crash of ours never does). Writers queue at the [`WriteLock`] first.
 //!
-//! **Closing never checkpoints** (several fsyncs, ten times a hook). Instead
-//! the process whose commit leaves [`LONGEST_WAL`] frames checkpoints and empties the file; one
-//! that had to wait for its turn at [`LONGEST_WAL_IN_A_CROWD`]. A process that opens the
-//! store alone replays the WAL from its first frame and cannot know which part was
-//! checkpointed before, so where only hooks run a WAL that is merely checkpointed
-//! would grow for ever.
+//! **Closing never checkpoints** (several fsyncs take ten times as long as a hook). Instead a process
+//! whose commit leaves [`LONGEST_WAL`] frames checkpoints and empties the file; a process that had to
+//! wait for the write lock does so at [`LONGEST_WAL_IN_A_CROWD`]. A process that opens the store alone
+//! replays the WAL from its first frame and cannot know which part was checkpointed before; so if only
+//! hooks run, a WAL that is checkpointed but not emptied would grow for ever.
 
 use std::cell::Cell;
 use std::cell::RefCell;
@@ -55,27 +53,27 @@ use crate::side_files::published;
 use crate::side_files::published::Former;
 use crate::write_lock::WriteLock;
 
-/// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
-/// fsyncs. Sixty-four frames are some twenty entries.
+/// Frames in the WAL from which a commit checkpoints. A process that opens the store alone replays the
+/// WAL at about 2.5 µs a frame; a checkpoint is two fsyncs. Sixty-four frames are some twenty entries.
 const LONGEST_WAL: i32 = 64;
 
-/// The same for a process that had to wait for its turn. Others may wait behind it for those
-/// fsyncs, which a busy disk may take a second for. Who opens the store alone before the next
-/// commit has a millisecond more to replay.
+/// Frames in the WAL from which a process that had to wait for the write lock checkpoints. Others may
+/// wait behind it for those fsyncs, which a busy disk may take a second for. A process that opens the
+/// store alone before the next commit has a millisecond more to replay.
 const LONGEST_WAL_IN_A_CROWD: i32 = 512;
 
-/// How many statements are kept compiled: what a command asks.
+/// Most statements that are kept compiled: as many as a command runs.
 const STATEMENTS: usize = 32;
 
-/// Since this schema the files beside the database are as they are now.
+/// The first schema with today's files beside the database.
 const SIDE_FILES_SINCE: u32 = 6;
 
-/// Who opens, and how long it may wait for others.
+/// The kind of process that opens the store, which decides how long it may wait for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Lives for a millisecond; an agent waits for it.
+    /// A hook: lives for a millisecond, and an agent waits for it.
     Hook,
-    /// A person or an agent waits for an answer.
+    /// A command: a person or an agent waits for its answer.
     Command,
 }
 
@@ -88,13 +86,12 @@ impl Access {
     }
 }
 
-/// The store. The database is opened when it is first asked for: most hooks
-/// never ask.
+/// The store. The database is opened when it is first asked for: most hooks never ask.
 pub struct Store {
     place: Location,
     access: Access,
-    /// Until when to wait for others. A hook has one deadline for its whole
-    /// life, a command one for each transaction.
+    /// The time until which to wait for others. A hook has one deadline for its whole life, a command one
+    /// for each transaction.
     deadline: Instant,
     open: Option<Open>,
     /// A hook's files beside the database, once it has asked for them.
@@ -103,10 +100,10 @@ pub struct Store {
 
 struct Open {
     connection: Connection,
-    /// Which file was opened, to notice when it is replaced.
+    /// Device and inode of the file that was opened, to notice when the file is replaced.
     identity: (u64, u64),
     is_empty: bool,
-    /// Which schema it had when that was looked up last; 0 before.
+    /// The schema when it was last looked up; 0 before.
     schema: u32,
 }
 
@@ -138,13 +135,14 @@ impl Store {
             let _lock = if is_writer { None } else { Some(WriteLock::acquire(place, *deadline)?) };
             upgrade(place, connection).map_err(sqlite)
         };
-        // A transaction in an empty file has a journal for a moment, which others may try to mend.
+        // The first transaction in an empty file has a rollback journal for a moment, which others may
+        // try to recover; so it runs under the lock.
         if open.is_empty {
             open.schema = upgraded(&open.connection)?;
             open.is_empty = false;
         }
         let mut tx = Transaction::begin(&open.connection, behavior).map_err(sqlite)?;
-        // Who reads looks once; who writes each time, for a newer consort may have come.
+        // A reader looks up the schema once; a writer each time, for a newer consort may have come.
         if is_writer || open.schema < SCHEMA {
             open.schema = migrations::version(&tx).map_err(sqlite)?;
         }
@@ -154,7 +152,7 @@ impl Store {
             tx = Transaction::begin(&open.connection, behavior).map_err(sqlite)?;
         }
         let files = Files::beside(&place.path);
-        // What was published before belongs to another state: all of it is due.
+        // If the published file belongs to another state of the store, all its lines are due.
         let publish = Concerned::all_if(is_writer && !published::is_current(&place.path));
         Ok(SqliteTx {
             tx,
@@ -169,7 +167,7 @@ impl Store {
         })
     }
 
-    /// Begins to count the time of a transaction.
+    /// Starts the time limit of a transaction.
     fn set_out(&mut self) {
         if self.access == Access::Command {
             self.deadline = Instant::now() + self.place.budget;
@@ -233,16 +231,16 @@ fn open_or_create(place: &Location) -> Result<Open, StoreError> {
     Ok(Open { connection, identity: (file.dev(), file.ino()), is_empty: file.len() == 0, schema: 0 })
 }
 
-/// Has SQLite open its WAL and read the schema, as it would for its first statement: before it is our
-/// turn to write, so that nobody waits for it. The statement is kept for then. What is wrong shows when it is.
+/// Has SQLite open its WAL and read the schema before this process gets the write lock, so that nobody
+/// waits for it. The compiled statement is kept for later, and an error shows when it runs.
 fn read_schema(connection: &Connection) {
     let _ = connection.prepare_cached(ANY_NEWER);
 }
 
-/// Brings an older or empty database up to date; which schema it has then. The caller holds the write lock.
+/// Brings an older or empty database up to date, and returns its schema. The caller holds the write lock.
 fn upgrade(place: &Location, connection: &Connection) -> rusqlite::Result<u32> {
     let from = migrations::version(connection)?;
-    // Who had the lock before may have done it.
+    // The process that had the lock before may have done it.
     if from >= SCHEMA {
         return Ok(from);
     }
@@ -253,7 +251,7 @@ fn upgrade(place: &Location, connection: &Connection) -> rusqlite::Result<u32> {
     migrations::run(connection)?;
     keep_short(connection, Checkpoint::Soon);
     if from < SIDE_FILES_SINCE {
-        // What lies beside it is of another store, or of another version.
+        // The files beside the database are of another store, or of another version.
         let files = Files::beside(&place.path);
         files.clear();
         if from > 0 {
@@ -274,7 +272,7 @@ fn back_up(connection: &Connection, store: &Path) -> rusqlite::Result<()> {
     if copy.exists() {
         return Ok(());
     }
-    // Whole under its name, or not at all.
+    // The copy is whole under its name, or not there at all.
     let part = copy.with_extension("part");
     let _ = fs::remove_file(&part);
     connection.execute("VACUUM INTO ?1", [part.to_string_lossy()])?;
@@ -287,11 +285,11 @@ fn back_up(connection: &Connection, store: &Path) -> rusqlite::Result<()> {
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    // First of all, before anything that takes a lock.
+    // Set before anything that takes a lock.
     connection.busy_handler(Some(nap))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Where an index is only of some rows, a statement would be compiled anew for
-    // every value it is given.
+    // Otherwise a statement that uses an index of only some rows would be compiled again for every value
+    // it is given.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.wal_hook(Some(|_: &mut Wal, frames| {
@@ -302,41 +300,40 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 thread_local! {
-    /// Until when this thread may wait for a lock.
+    /// The time until which this thread may wait for a lock.
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// How long the last commit has left the WAL.
+    /// Frames that the last commit has left in the WAL.
     static FRAMES: Cell<i32> = const { Cell::new(0) };
-    /// Set while checkpointing: that is a favour, and waits for nobody.
+    /// Set during a checkpoint that is optional, and so waits for nobody.
     static IN_A_HURRY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sleeps for a tenth to a whole millisecond, until the deadline. Past the write lock
-/// there is hardly ever anyone to wait for: a checkpoint, a recovery.
+/// Sleeps for a tenth to a whole millisecond; false after the deadline. The holder of the write lock
+/// hardly ever has to wait: for a checkpoint, or a recovery.
 fn nap(tries: i32) -> bool {
     let is_late = DEADLINE.get().is_none_or(|deadline| Instant::now() >= deadline);
     if IN_A_HURRY.get() || is_late {
         return false;
     }
-    // Spread by process and try, so that those who wait do not wake as one.
+    // Spread by process and try, so that those who wait do not wake at the same time.
     let spread = std::process::id().wrapping_mul(2_654_435_761).wrapping_add(tries as u32 * 37) % 10;
     std::thread::sleep(Duration::from_micros(100 + 90 * u64::from(spread)));
     true
 }
 
-/// When a commit empties the WAL.
+/// The circumstances of a commit that decide whether it empties the WAL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checkpoint {
-    /// Something is to be forgotten: however short it is, and others are waited for.
+    /// Something is to be forgotten: the WAL is emptied however short it is, and others are waited for.
     Now,
-    /// It had its turn at once.
+    /// The process got the write lock at once.
     Soon,
-    /// It had to wait, so others may be waiting behind it.
+    /// The process had to wait for the write lock, so others may be waiting behind it.
     Late,
 }
 
-/// After a commit that left a long WAL: checkpoints and empties it. Where
-/// others are in the way it does what it can; a later commit does the rest. Says
-/// whether the files may have changed.
+/// Checkpoints and empties the WAL after a commit that left it long. If others are in the way it does
+/// what it can; a later commit does the rest. Returns whether the files may have changed.
 pub(crate) fn keep_short(connection: &Connection, checkpoint: Checkpoint) -> bool {
     let frames = FRAMES.replace(0);
     let is_due = match checkpoint {
@@ -347,7 +344,7 @@ pub(crate) fn keep_short(connection: &Connection, checkpoint: Checkpoint) -> boo
     if is_due {
         let is_forgetting = checkpoint == Checkpoint::Now;
         IN_A_HURRY.set(!is_forgetting);
-        // Pages keep old bytes where they have room.
+        // VACUUM, because pages keep old bytes in their free room.
         if is_forgetting {
             let _ = connection.execute_batch("VACUUM");
         }
@@ -357,8 +354,8 @@ pub(crate) fn keep_short(connection: &Connection, checkpoint: Checkpoint) -> boo
     is_due
 }
 
-/// Makes the directory (0700) and the empty database (0600). SQLite gives its
-/// companions the database's own mode.
+/// Makes the directory (0700) and the empty database (0600). SQLite gives the WAL and its index the
+/// database's own mode.
 fn create(path: &Path) -> std::io::Result<fs::Metadata> {
     if let Some(directory) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;

@@ -33,7 +33,7 @@ pub(crate) fn apply(
             put(connection, RULE, origin.id, &record)
         }
         PolicyChange::Removed { rule, .. } => remove(connection, RULE, *rule),
-        // One that nobody would answer is only told.
+        // A question for which no process waits has no row.
         PolicyChange::Asked(ask) if ask.holder.is_none() => Ok(()),
         PolicyChange::Asked(ask) => {
             let (project, ask) = (origin.project.cloned(), (**ask).clone());
@@ -49,7 +49,8 @@ pub(crate) fn apply(
     }
 }
 
-/// All about a rule is kept until it is removed, all about a question until it is closed.
+/// Tells how long a change is kept: all about a rule until it is removed, all about a question until it
+/// is closed.
 pub(crate) fn keep(id: ChangeId, change: &PolicyChange) -> Keep {
     match change {
         PolicyChange::Added(_) => Keep::Story(("rules", id.to_string())),
@@ -80,13 +81,13 @@ fn one<T: DeserializeOwned>(
     select.query_row([kind, &id.to_string()], |row| parse(row.get_ref(0)?.as_str()?, 0)).optional()
 }
 
-/// In the order of their ids, which is that of time.
+/// Lists the records of a kind in the order of their ids, which is that of time.
 fn all<T: DeserializeOwned>(connection: &Connection, kind: &str) -> rusqlite::Result<Vec<T>> {
     let mut select = connection.prepare_cached("SELECT value FROM facts WHERE kind = ?1 ORDER BY key")?;
     select.query_map([kind], |row| parse(row.get_ref(0)?.as_str()?, 0))?.collect()
 }
 
-/// The rules, for what is published.
+/// Lists the rules, for the published file.
 pub(crate) fn rules(connection: &Connection) -> rusqlite::Result<Vec<RuleRecord>> {
     all(connection, RULE)
 }

@@ -1,5 +1,5 @@
-//! SQL of the presence room: `agents`, and the repositories among the facts. What
-//! agents do at the moment is not in the database.
+//! SQL of the presence room: `agents`, and the repositories among the facts. The current activity of
+//! agents is not in the database.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -33,17 +33,17 @@ use crate::apply::Subject;
 use crate::apply::json;
 use crate::apply::parse;
 
-/// All of an agent.
+/// The columns of an agent.
 const AGENT: &str = "session, name, pid, rest, left_at, left_reason";
 const PID: usize = 2;
 const REST: usize = 3;
 const LEFT_AT: usize = 4;
 const LEFT_REASON: usize = 5;
 
-/// Which part of the rest is the project.
+/// The index of the project among the cells of `rest`.
 const PROJECT_CELL: usize = 1;
 
-/// What few agents have.
+/// The data that few agents have.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 struct More {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ pub(crate) fn put(connection: &Connection, agent: &Agent) -> rusqlite::Result<us
     let (cwd, worktree) = (path_text(&cwd), path_text(&worktree));
     let more = if more == More::default() { String::new() } else { json(&more)? };
     let or_nothing = |text: &Option<String>| text.clone().unwrap_or_default();
-    // In the order in which `read_agent` takes them.
+    // The cells in the order in which `read_agent` takes them.
     let rest = join_cells(vec![
         &agent.kind,
         agent.project.id.as_str(),
@@ -105,13 +105,13 @@ pub(crate) fn put(connection: &Connection, agent: &Agent) -> rusqlite::Result<us
     ])
 }
 
-/// What is only ever read of an agent as a whole, in one text: a hook at the start of a
-/// session reads everyone's.
+/// Joins into one text the data of an agent that is only ever read as a whole: a hook at the start of a
+/// session reads that of every agent.
 pub(crate) fn join_cells(cells: Vec<&str>) -> String {
     cells.into_iter().map(escaped).collect::<Vec<_>>().join("\t")
 }
 
-/// The row a change is about.
+/// Returns the row that a change is about.
 pub(crate) fn subject(change: &PresenceChange) -> Subject {
     match change {
         PresenceChange::RepositorySeen { repository, .. } => ("repositories", path_text(repository)),
@@ -124,7 +124,7 @@ pub(crate) fn subject(change: &PresenceChange) -> Subject {
 
 pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Vec<Agent>> {
     let sql = format!("SELECT {AGENT} FROM agents WHERE left_at IS NULL");
-    // Room for most: a list that grows is copied again and again, and these are large.
+    // Room for most: a list that grows is copied again and again, and agents are large.
     let mut agents = Vec::with_capacity(64);
     for agent in connection.prepare_cached(&sql)?.query_map([], read_agent)? {
         agents.push(agent?);
@@ -132,7 +132,7 @@ pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Vec<Agent>> {
     Ok(agents)
 }
 
-/// The sessions that are here in a project.
+/// Lists the sessions that are present in a project.
 pub(crate) fn sessions_in(connection: &Connection, project: &ProjectId) -> rusqlite::Result<Vec<SessionId>> {
     let mut statement =
         connection.prepare_cached("SELECT session, rest FROM agents WHERE left_at IS NULL")?;
@@ -185,9 +185,9 @@ impl PresenceStore for SqliteTx<'_> {
     }
 
     fn by_pids(&self, pids: &[u32]) -> Result<Vec<(Agent, bool)>, StoreError> {
-        // A handful of rows, all in one index: a scan beats another that every
-        // join would maintain. A bit for each id, modulo 64, sifts out nearly all
-        // of them at the price of one short statement.
+        // A handful of rows, all in one index: a scan beats another index that every join would maintain.
+        // A bit for each process id, modulo 64, sifts out nearly all rows at the price of one short
+        // statement.
         let sieve = pids.iter().fold(0i64, |sieve, pid| sieve | 1 << (pid & 63));
         let sql = format!(
             "SELECT {AGENT} FROM agents
@@ -229,7 +229,7 @@ fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
     let mut rest = row.get_ref(REST)?.as_str()?;
     let is_escaped = rest.contains('%');
     let mut next = || {
-        // Most are a few bytes long: `split` takes three times as long to find their ends.
+        // Most cells are a few bytes long: `split` takes three times as long to find their ends.
         let end = rest.bytes().position(|byte| byte == b'\t').unwrap_or(rest.len());
         let cell = &rest[..end];
         rest = rest.get(end + 1..).unwrap_or_default();
@@ -271,13 +271,12 @@ fn read_project(row: &Row<'_>) -> rusqlite::Result<Project> {
 }
 
 fn read_reason(row: &Row<'_>) -> rusqlite::Result<Option<LeaveReason>> {
-    // A reason that only a newer consort knows is an end all the same.
+    // A reason that only a newer consort knows counts as an end.
     let reason = row.get_ref(LEFT_REASON)?.as_str_or_null()?;
     Ok(reason.map(|text| parse(text, LEFT_REASON).unwrap_or(LeaveReason::Ended)))
 }
 
-/// Paths are kept as text; one that is not UTF-8 keeps its place by its
-/// lossy spelling.
+/// Makes a path the text that is stored; a path that is not UTF-8 gets its lossy spelling.
 fn path_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

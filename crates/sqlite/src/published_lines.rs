@@ -23,21 +23,20 @@ use crate::convergence;
 use crate::policy;
 use crate::side_files::published;
 
-/// How many predictions that have ended hooks know of: nobody is to hear the
-/// same again.
+/// Most ended predictions that hooks know of, so that nobody hears of one again.
 const MOST_ENDED: usize = 100;
 
-/// What was added is read whole by every hook, in bytes.
+/// Most bytes of added lines, all of which every hook reads.
 const LONGEST_ADDED: u64 = 4 << 10;
 
-/// Which lines have to be made again.
+/// The published lines that have to be made again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Concerned {
     pub(crate) all: bool,
     pub(crate) convergence: bool,
     repositories: bool,
     rules: bool,
-    /// Lines that were announced are true now: they stay where they are.
+    /// Whether announced lines are true now: they stay where they are.
     added: bool,
     /// Resources that were held or released, and their patterns.
     resources: BTreeSet<String>,
@@ -49,7 +48,7 @@ impl Concerned {
         Self { all, ..Self::default() }
     }
 
-    /// Adds what changes concern.
+    /// Adds the lines that changes concern.
     pub(crate) fn add(&mut self, changes: &[Change]) {
         for change in changes {
             match change {
@@ -69,7 +68,7 @@ impl Concerned {
     }
 }
 
-/// Says what changes take hold of, before they are committed.
+/// Adds the lines of new holds and repositories to the published file, before the commit.
 pub(crate) fn announce(store: &Path, changes: &[Change]) -> std::io::Result<()> {
     let lines: String = changes
         .iter()
@@ -84,7 +83,7 @@ pub(crate) fn announce(store: &Path, changes: &[Change]) -> std::io::Result<()> 
     if lines.is_empty() { Ok(()) } else { published::announce(store, &lines) }
 }
 
-/// The lines as they are to be after the commit; `None` where none changes.
+/// Renders the lines as they are to be after the commit; `None` if none changes.
 pub(crate) fn render(
     store: &Path,
     tx: &Connection,
@@ -137,7 +136,7 @@ fn repositories(connection: &Connection, text: &mut String) -> rusqlite::Result<
     Ok(())
 }
 
-/// The rules that refuse or ask: the person's, and those of settings.
+/// Renders the rules that refuse or ask: the person's, and those of settings.
 fn rules(connection: &Connection, text: &mut String) -> rusqlite::Result<()> {
     policy::rules(connection)?.iter().filter_map(policy_lines::rule_line).for_each(|line| *text += &line);
     let sql = "SELECT owner, key, value FROM facts WHERE kind = 'setting' AND key LIKE 'policy.%'";
@@ -150,7 +149,7 @@ fn rules(connection: &Connection, text: &mut String) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The threshold, published settings, domains, and which predictions there are.
+/// Renders the lines of the threshold, published settings, domains and predictions.
 pub(crate) fn convergence(connection: &Connection) -> rusqlite::Result<String> {
     let mut text = convergence_lines::threshold_line(convergence::tally(connection)?.threshold);
     let mut settings = connection

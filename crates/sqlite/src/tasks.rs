@@ -41,7 +41,7 @@ pub(crate) fn apply(
             (TaskState::Free { last: Some((worker.clone(), generation)) }, None)
         }
     };
-    // What is done stays at the generation it was done under.
+    // A completed task stays at the generation it was completed under.
     let generation = match (change, &former) {
         (TaskChange::Completed { .. }, Some(former)) => former.generation,
         _ => origin.number.unwrap_or(0),
@@ -54,12 +54,12 @@ pub(crate) fn apply(
         .map(drop)
 }
 
-/// What is done stays done: a task's story is kept.
+/// Tells how long a change is kept: all about a task for ever, since a completed task stays completed.
 pub(crate) fn keep(change: &TaskChange) -> Keep {
     Keep::Story(("tasks", name(change.key())))
 }
 
-/// Case does not tell tasks apart.
+/// Returns the key of a task's row. Case does not tell tasks apart.
 fn name(key: &TaskKey) -> String {
     format!("{}\t{}", spec(&key.spec), key.id.to_lowercase())
 }
@@ -99,7 +99,7 @@ impl TaskStore for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
-    /// The tasks whose key is `start`, a tab and more.
+    /// Lists the tasks whose key is `start`, a tab and more.
     fn tasks_below(&self, start: &str) -> Result<Vec<TaskRecord>, StoreError> {
         let sql = format!("SELECT value FROM {TASKS} AND key >= ?1 || char(9) AND key < ?1 || char(10)");
         self.ask(|tx| tx.prepare_cached(&sql)?.query_map([start], read)?.collect())

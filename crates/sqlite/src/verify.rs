@@ -17,7 +17,7 @@ use crate::journal;
 use crate::migrations;
 use crate::side_files::published;
 
-/// No report names more than this many of a kind.
+/// Most findings of a kind that a report names.
 const FEW: usize = 20;
 
 pub(crate) fn verify(
@@ -111,7 +111,7 @@ fn differences(
     Ok(differences)
 }
 
-/// SQLite's own check of the file; empty is sound.
+/// Runs SQLite's own check of the file; an empty list means that the file is sound.
 pub(crate) fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
     let mut lines: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -119,7 +119,7 @@ pub(crate) fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>
     Ok(lines)
 }
 
-/// Rows as text by key, so that any of them can be compared.
+/// Reads rows as text by key, so that rows of any table can be compared.
 fn rows(connection: &Connection, projection: &Projection) -> rusqlite::Result<BTreeMap<String, String>> {
     let Projection { key, rows, .. } = projection;
     let mut statement = connection.prepare(&format!("SELECT CAST({key} AS TEXT), * FROM {rows}"))?;

@@ -1,14 +1,12 @@
 //! The kernel lock beside the SQLite database at which writers queue.
 //!
-//! SQLite's lock is taken by the process that asks at the right moment. With a hundred
-//! processes asking, the asking takes all the time there is and some never get
-//! a turn: 128 writers that napped and asked again were refused after ten
-//! seconds. A lock on a file beside the database is a queue in the kernel:
-//! nobody asks twice, the first to come is the first to go, and the kernel
-//! opens it when its holder dies.
+//! SQLite's own lock goes to the process that asks at the right moment. With a hundred processes asking,
+//! the asking takes all the time there is and some never get the lock: 128 writers that slept and asked
+//! again were refused after ten seconds. A lock on a file beside the database is a queue in the kernel:
+//! nobody asks twice, the first to come is the first to be served, and the kernel releases the lock when
+//! its holder dies.
 //!
-//! **Waiting has an end**: a holder that hangs costs everyone else their
-//! budget, not their life.
+//! **Waiting ends at a deadline**: a holder that hangs makes the others fail, not hang.
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -23,15 +21,15 @@ use rustix::io::Errno;
 use crate::Location;
 use crate::side_files::no_waiting;
 
-/// A turn to write; it ends when dropped.
+/// The lock of a writer; dropping it releases the lock.
 pub(crate) struct WriteLock {
     _file: File,
-    /// Others had their turn first, and more may wait behind us.
+    /// Whether others had the lock first: then more may wait behind us.
     pub(crate) has_waited: bool,
 }
 
 impl WriteLock {
-    /// Takes its turn to write to the store, before the deadline.
+    /// Acquires the lock of the store; an error after the deadline.
     pub(crate) fn acquire(place: &Location, deadline: Instant) -> Result<Self, StoreError> {
         let unusable = |error| unusable(place, error);
         match step_up(place).map_err(unusable)? {
@@ -41,7 +39,7 @@ impl WriteLock {
     }
 }
 
-/// The gate if it is open, else the file to wait at.
+/// Takes the lock if it is free; otherwise returns the file to wait at.
 fn step_up(place: &Location) -> std::io::Result<Result<WriteLock, File>> {
     let mut options = no_waiting();
     options.create(true).truncate(false).write(true).mode(0o600);
@@ -57,8 +55,8 @@ fn unusable(place: &Location, error: std::io::Error) -> StoreError {
     StoreError::Unusable { path: place.path.clone(), source: error.into() }
 }
 
-/// Queues in a thread of its own, because the queue itself knows no time. One
-/// that gives up leaves its thread in the queue; its turn passes at once.
+/// Waits for the lock in a thread of its own, because `flock` has no time limit. After the deadline the
+/// thread stays in the queue, and releases the lock as soon as it gets it.
 fn wait(file: File, deadline: Instant) -> std::io::Result<Option<WriteLock>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new().stack_size(64 << 10).spawn(move || {

@@ -1,4 +1,4 @@
-//! Claims under any order of events, on a real store.
+//! Tests claims under random steps, on a real store.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -86,8 +86,8 @@ fn go(app: &mut StoryApp, step: &Step) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever happens: nobody is in anybody's way, the notes that hooks read
-    /// lack nothing, and the journal replays to the same tables.
+    /// After any steps no hold is in another's way, the lines that hooks read lack no hold, and the
+    /// journal replays to the same tables.
     #[test]
     fn nobody_is_ever_in_anybodys_way(steps in steps()) {
         let temp = tempfile::tempdir().unwrap();
@@ -113,8 +113,8 @@ proptest! {
     }
 }
 
-/// A crash between the note and the commit, and one between the commit and the
-/// rewriting: a line too many hinders nobody.
+/// A crash between announcement and commit, or between commit and publishing, leaves a line too many,
+/// which hinders nobody.
 #[test]
 fn notes_that_say_too_much_hinder_nobody() {
     let temp = tempfile::tempdir().unwrap();
@@ -142,7 +142,7 @@ fn notes_that_say_too_much_hinder_nobody() {
         std::fs::write(&file, left_behind).unwrap();
         assert_eq!(write("src/x.rs"), Verdict::Free, "{left_behind:?}");
     }
-    // And one that says nothing because it cannot be read does not let through.
+    // A file that cannot be read does not let a write through.
     std::fs::remove_file(&file).unwrap();
     claims_story::reserve(&mut app, 1, &["src/"]).unwrap();
     let whole = std::fs::read_to_string(&file).unwrap();

@@ -1,4 +1,4 @@
-//! Predictions under whatever happens, and trails as files.
+//! Tests predictions under random steps, and trails as files.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -96,7 +96,7 @@ proptest! {
             prop_assert_eq!(pairs.len(), open.len());
             let past = convergence_story::past(&mut app);
             prop_assert_eq!(seen.tally.all.total() as usize, past.len());
-            // What hooks read is what the store says.
+            // Hooks read the same as the store says.
             let note = app.engine_mut().side_files().radar("/shop/main".as_ref());
             let mut noted: Vec<PredictionNote> = note.unwrap().predictions;
             let mut stored: Vec<PredictionNote> = open.iter().chain(past.iter().take(30)).map(PredictionNote::from).collect();
@@ -119,13 +119,13 @@ fn trails_survive_what_is_torn_and_odd() {
     let trail = notes.trail(&session).unwrap();
     assert_eq!(trail.steps.len(), 1);
     assert_eq!(trail.steps[0].written[0].path, "new\nline\tand %41");
-    // Half a line is passed over, and the next one is whole.
+    // A line that was cut short is skipped, and the next one is whole.
     let mut sessions = std::fs::read_dir(temp.path().join("sessions")).unwrap().flatten();
     let file = sessions.find(|entry| entry.path().is_dir()).unwrap().path().join("log");
     let whole = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, format!("{whole}prompt\t12")).unwrap();
     assert_eq!(notes.trail(&session).unwrap(), trail);
-    // However long it is at it, the file stays small.
+    // The file stays small, however long the session works.
     for round in 0..40 {
         convergence_story::prompt(&mut app, "s/../1", &format!("prompt number{round}"));
         for visit in 0..40 {
@@ -139,7 +139,7 @@ fn trails_survive_what_is_torn_and_odd() {
     }
     assert!(std::fs::metadata(&file).unwrap().len() < 50 << 10);
     assert_eq!(notes.trail(&session).unwrap().steps.len(), 10);
-    // It outlives the session, and goes on with it.
+    // The trail outlives the session, and goes on when the session joins again.
     app.leave(&session, LeaveReason::Ended, Actor::Person).unwrap();
     assert!(!file.with_file_name("state").exists());
     assert!(notes.trail(&session).is_none());

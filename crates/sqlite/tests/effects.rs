@@ -1,4 +1,4 @@
-//! What follows from an entry follows from its changes, not from the verb.
+//! Tests that the effects of an entry follow from its changes, not from the verb.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -27,8 +27,7 @@ use consort_testkit::store_story;
 use consort_testkit::store_story::StoryApp;
 use serde_json::json;
 
-/// A store in which verbs are carried out, and one that gets their entries and nothing
-/// else.
+/// A store in which verbs are carried out, and one that only gets their entries.
 struct Both {
     app: StoryApp,
     dir: tempfile::TempDir,
@@ -44,7 +43,7 @@ impl Both {
         Self { app, dir, copy, copied: 0 }
     }
 
-    /// Carries a verb out; then what was recorded is recorded there, and compared.
+    /// Carries a verb out, records its entries in the copy, and compares the effects.
     fn check(&mut self, what: &str, verb: impl FnOnce(&mut StoryApp)) {
         self.app.host().take_notified();
         verb(&mut self.app);
@@ -58,7 +57,7 @@ impl Both {
             let mut tx = self.copy.write().unwrap();
             let (id, at, actor) = (entry.id, entry.at, entry.actor);
             let changes: Vec<Change> = entry.changes.into_iter().map(|kept| kept.change).collect();
-            // Who joins begins its own state.
+            // A session that joins makes its own state.
             let arrived: Vec<SessionId> = changes.iter().filter_map(joined).collect();
             tx.record(&NewEntry { id, at, project: entry.project, actor, changes }).unwrap();
             topics.extend(tx.commit().unwrap());
@@ -129,7 +128,7 @@ fn an_entry_has_the_same_effects_wherever_it_comes_from() {
         };
         app.act(&request).unwrap();
     });
-    // Where nobody has taken it in yet, the next session that starts does.
+    // If no process has taken the entry into the index yet, the next session that starts does.
     let mut elsewhere =
         StoryApp::new(Store::new(both.dir.path().join("entries/consort.db"), Access::Command));
     let agent = store_story::who(&mut both.app).agents[0].agent.clone();

@@ -1,4 +1,4 @@
-//! What is said by machines whose clocks differ.
+//! Tests knowledge of machines whose clocks differ, and knowledge as of a past moment.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -24,7 +24,7 @@ fn app(dir: &std::path::Path) -> StoryApp {
     StoryApp::new(Store::new(dir.join("consort.db"), Access::Command))
 }
 
-/// Another machine says so, by its own clock.
+/// Merges edits of another machine, by its own clock.
 fn elsewhere(app: &mut StoryApp, at: Timestamp, field: &str, value: &Value) {
     let said = |field: &str, value: &Value| StampedEdit {
         edit: Edit {
@@ -71,7 +71,7 @@ fn a_correction_replaces_what_its_author_had_read_whatever_the_clocks_say() {
     assert_eq!(description(&mut app).as_deref(), Some("ours"));
     record(&mut app, json!(["record-principle", { "name": "one-writer", "description": "ours again" }]));
     assert_eq!(description(&mut app).as_deref(), Some("ours again"));
-    // What that machine says later counts again, by its clock.
+    // A later edit of that machine counts again, by its clock.
     elsewhere(&mut app, ahead.plus(60_000), "description", &json!("theirs again"));
     assert_eq!(description(&mut app).as_deref(), Some("theirs again"));
     assert!(app.journal_verify().unwrap().is_sound());
@@ -91,7 +91,7 @@ fn what_is_dated_far_ahead_is_kept_and_does_not_count() {
     assert!(app.journal_verify().unwrap().is_sound());
 }
 
-/// Everything that can be read of an index, as text.
+/// Returns everything that can be read of an index, as text.
 fn all_of(index: &dyn KnowledgeIndex) -> String {
     let scope = &Scope::Global;
     let mut all = String::new();
@@ -110,7 +110,7 @@ fn all_of(index: &dyn KnowledgeIndex) -> String {
     all
 }
 
-/// The past is what an index made from the journal up to then would say.
+/// Knowledge as of a past moment is what an index made from the journal up to then says.
 #[test]
 fn the_past_is_as_the_journal_had_it() {
     let temp = tempfile::tempdir().unwrap();
@@ -127,7 +127,7 @@ fn the_past_is_as_the_journal_had_it() {
         json!(["delete-principle", { "name": "a" }]),
         json!(["record-principle", { "name": "a", "description": "anew" }]),
     ];
-    // Nothing was known yet; later moments are nearer to now than to the beginning.
+    // At the first moment nothing is known; later moments are nearer to now than to the beginning.
     let mut moments = vec![app.host().now()];
     app.host().advance(1_000);
     for n in 0..30 {

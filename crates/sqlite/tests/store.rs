@@ -1,4 +1,5 @@
-//! The embedded engine keeps its promises.
+//! Tests the embedded engine: the stories, permissions, damage, retention, and that the journal replays
+//! to the tables.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -46,7 +47,7 @@ fn it_tells_the_story_of_mail() {
     messages_story::messages_story(Store::new(temp.path().join("consort.db"), Access::Command));
 }
 
-/// A start asks for the last day, however many messages are kept.
+/// The start of a session asks for the last day, however many messages are kept.
 #[test]
 fn correspondence_is_looked_for_since_a_moment() {
     let temp = tempfile::tempdir().unwrap();
@@ -107,7 +108,7 @@ fn nobody_else_can_read_it() {
     }
 }
 
-/// After a compaction a session is here as it was.
+/// A session that starts again after a compaction brings nothing new.
 #[test]
 fn a_start_that_brings_nothing_new_waits_for_no_writer() {
     let temp = tempfile::tempdir().unwrap();
@@ -118,7 +119,7 @@ fn a_start_that_brings_nothing_new_waits_for_no_writer() {
     let writing = other.write().unwrap();
     assert!(!store_story::join(&mut app, "s", 7, NameWish::Any).unwrap().joined);
     drop(writing);
-    // Where hooks would not see what is reserved it is put right first.
+    // If hooks would not see what is reserved, the published file is put right first.
     std::fs::remove_file(temp.path().join("published/store")).unwrap();
     let is_current = || Store::new(path.clone(), Access::Command).side_files().is_current();
     assert!(!is_current());
@@ -126,8 +127,8 @@ fn a_start_that_brings_nothing_new_waits_for_no_writer() {
     assert!(is_current());
 }
 
-/// One process hosts a session at work and one that was joined by hand: what that one calls is
-/// noted as its own.
+/// One process hosts a session at work and one that was joined by hand: a call by the latter is noted as
+/// its own.
 #[test]
 fn a_call_is_noted_as_that_of_the_session_that_called() {
     let temp = tempfile::tempdir().unwrap();
@@ -185,16 +186,16 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     store_story::join(&mut app, "t", 7 + 512, NameWish::Any).unwrap();
     assert_eq!(above(&app, &[9, 7, 3]), (vec![9, 7], Some("s".to_owned())));
     assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512], Some("t".to_owned())));
-    // The same number is another process.
+    // The same process id is another process.
     app.host().start(7 + 512, "second");
     assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], None));
     app.host().start(7 + 512, "first");
-    // While its process lives, a session stays there.
+    // While its process lives, a session stays in it.
     assert!(matches!(
         store_story::join(&mut app, "t", 8, NameWish::Any),
         Err(consort_core::presence::PresenceError::RunsElsewhere { .. })
     ));
-    // It goes on in another one then: what is above the old one counts.
+    // After that it goes on in another process, and the ancestors above the old one count.
     app.host().kill(7 + 512);
     store_story::join(&mut app, "t", 8, NameWish::Any).unwrap();
     app.host().start(7 + 512, "first");
@@ -225,15 +226,15 @@ fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
     newer.execute_batch("DROP INDEX store.letters_unread; DROP TABLE store.letters").unwrap();
     let beyond = app.unread_count(&Actor::Person).unwrap_err().to_string();
     assert!(beyond.contains("schema 99"), "{beyond}");
-    // Also where it was opened before the newer one came.
+    // Also if the store was opened before the newer schema came.
     for app in [&mut app, &mut opened_before] {
         let refused = store_story::join(app, "t", 2, NameWish::Any).unwrap_err().to_string();
         assert!(refused.contains("schema 99") && refused.contains(&format!("knows {SCHEMA}")), "{refused}");
     }
 }
 
-/// A message that came about with something outlives neither its forgetting nor
-/// what is kept of the other.
+/// A message that shares an entry with a change that is kept is forgotten all the same, and stays so
+/// after a rebuild.
 #[test]
 fn what_is_forgotten_stays_so_where_its_entry_is_kept() {
     let temp = tempfile::tempdir().unwrap();
@@ -253,7 +254,7 @@ fn what_is_forgotten_stays_so_where_its_entry_is_kept() {
     app.retain(store_story::MONTH).unwrap();
     let sent = app.sent(&Actor::Agent("s".into()), 9).unwrap();
     assert!(sent.is_empty(), "{sent:?}");
-    // What was done at the last one's end is old as well by now.
+    // The entries that the first retention itself recorded are old by now too.
     app.host().advance(31 * Timestamp::DAY);
     app.retain(store_story::MONTH).unwrap();
     assert_eq!(claims_story::standing(&mut app).len(), 1);
@@ -316,7 +317,7 @@ fn damage_is_found_and_mended() {
 
     tamper("DELETE FROM store.journal WHERE seq = 1");
     assert_eq!(app.journal_verify().unwrap().missing, [1]);
-    // What was pruned may be missing; what came after may not.
+    // Pruned entries may be missing; later ones may not.
     let pruned = r#"'[{"room":"journal","change":{"pruned":{"before":0,"through":1}}}]'"#;
     tamper(&format!(
         "INSERT INTO store.journal VALUES (9, x'00112233445566778899aabbccddeeff', 0, NULL, 'consort', {pruned}, 2)"
@@ -330,7 +331,7 @@ fn damage_is_found_and_mended() {
     assert!(matches!(app.journal_rebuild(), Err(StoreError::Entry { seq: 2, .. })));
 }
 
-/// Numbers are given once, whatever retention takes away.
+/// Sequence numbers are given once, whatever retention takes away.
 #[test]
 fn the_last_entry_is_never_dropped() {
     let temp = tempfile::tempdir().unwrap();
@@ -348,7 +349,7 @@ fn the_last_entry_is_never_dropped() {
     }
 }
 
-/// Anything that can be done to presence.
+/// Anything that can happen to agents and their messages.
 #[derive(Clone, Debug)]
 enum Verb {
     Join { session: u8, pid: u8, name: Option<u8> },
@@ -387,7 +388,7 @@ fn verb() -> impl Strategy<Value = Verb> {
 
 fn carry_out(app: &mut StoryApp, verb: &Verb) {
     let session = |n: u8| format!("s{n}");
-    // Refusals are part of the game; the store must be sound after them too.
+    // Refusals are expected; the store must be sound after them too.
     match *verb {
         Verb::Join { session: s, pid, name } => {
             let wish = name.map_or(NameWish::Any, |name| NameWish::Insist(format!("n{name}")));
@@ -449,7 +450,7 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
 
-    /// The tables are what the journal says, after anything.
+    /// After any verbs, the tables are those that the journal replays to.
     #[test]
     fn replaying_the_journal_gives_the_tables(verbs in proptest::collection::vec(verb(), 1..60)) {
         let temp = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! A journal that can travel: what others can read of an entry, what keeps its name,
-//! and what is left of an entry when parts of it have had their day.
+//! Tests a journal that can travel: entries that others can read, ids that stay, and entries of which a
+//! part was dropped.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -71,7 +71,7 @@ fn what_a_newer_program_has_changed_is_kept_shown_and_left_alone() {
     let held = all(&mut app).pop().unwrap();
     let Value::Object(held) = serde_json::to_value(&held.changes[0]).unwrap() else { panic!("{held:?}") };
     let about = held["about"][0].as_str().unwrap().replace("docs/", "src/");
-    // A change that we have never heard of, and an entry of a form that only looks familiar.
+    // A change that we have never heard of, and an entry of a newer format that only looks familiar.
     let leased = format!(r#"[{{"room":"claims","about":["{about}"],"change":{{"leased":{{"for":3}}}}}}]"#);
     insert(temp.path(), FORMAT, &leased);
     let looks_familiar = serde_json::to_string(&[Value::Object(held)]).unwrap().replace("docs/", "lib/");
@@ -109,7 +109,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
     };
     assert_eq!((send(&mut app, 1, "Bear").number, reserve(&mut app, 1, "a").unwrap()), (1, 1));
     assert_eq!((send(&mut app, 2, "Raven").number, reserve(&mut app, 2, "b").unwrap()), (2, 2));
-    // Another project begins at one; its messages have the project's name elsewhere.
+    // Another project begins at one; elsewhere its messages are called by the project's name too.
     store_story::join_at(&mut app, "u", 3, NameWish::Insist("Wren".into()), "/lab/bench").unwrap();
     let other = send(&mut app, 3, "Bear");
     assert_eq!(other.number, 1);
@@ -118,7 +118,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
         app.inbox(&InboxRequest { mailbox: Actor::Agent("t".into()), from: None, peek: true }).unwrap();
     let last = &letters.last().unwrap().message;
     assert_eq!((other.called(), last.called(Some(&bear))), ("#1".into(), "bench#1".into()));
-    // A number alone means one's own; with the project's name, the other.
+    // A number alone means a message of one's own project; with a project's name, one of that project.
     let text = |app: &mut StoryApp, name: &str, here| {
         let name: MessageName = name.parse().unwrap();
         app.thread(&name, here).map(|thread| thread[0].message.id)
@@ -131,7 +131,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
     assert!(matches!(found, Err(MessageError::Refused(Refusal::SeveralMessages { .. }))), "{found:?}");
     assert!(text(&mut app, "2", Some(&elsewhere)).is_ok(), "there is but one");
 
-    // What is forgotten gives its number to nobody else, also after a rebuild.
+    // The number of a forgotten message is given to no other, even after a rebuild.
     app.host().advance(40 * Timestamp::DAY);
     for mailbox in ["s", "t"] {
         let mailbox = Actor::Agent(mailbox.into());
@@ -148,7 +148,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
 fn a_part_of_an_entry_is_dropped_and_the_rest_keeps_its_name() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
-    // One entry: the repository, which is needed for ever, and an agent, who is not.
+    // One entry: the repository, which is needed for ever, and an agent, which is not.
     store_story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
     store_story::join(&mut app, "t", 2, NameWish::Insist("Bear".into())).unwrap();
     let first = all(&mut app).remove(0);

@@ -1,4 +1,4 @@
-//! How long the write-ahead log of the embedded engine gets.
+//! Tests the length of the embedded engine's write-ahead log.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -35,7 +35,7 @@ fn length(dir: &Path) -> u64 {
     std::fs::metadata(dir.join("consort.db-wal")).unwrap().len()
 }
 
-/// Who waits for whom can be looked up here.
+/// Linux only: `/proc/locks` shows which processes wait for a lock.
 #[cfg(target_os = "linux")]
 mod crowd {
     use std::os::unix::fs::MetadataExt as _;
@@ -50,7 +50,7 @@ mod crowd {
 
     use super::*;
 
-    /// A writer that had to wait for the lock does not checkpoint; the next that had not to wait does.
+    /// A writer that had to wait for the lock does not checkpoint; the next one that did not wait does.
     #[test]
     fn the_wal_is_emptied_once_nobody_waits() {
         let temp = tempfile::tempdir().unwrap();
@@ -59,13 +59,13 @@ mod crowd {
         assert!(length(temp.path()) > 64 * 4_096);
         store_story::join(&mut app, "s", 1, NameWish::Any).unwrap();
         assert_eq!(length(temp.path()), 0);
-        // But it does not grow for ever.
+        // But the WAL does not grow for ever.
         write_after_waiting(temp.path(), 5_000);
         assert_eq!(length(temp.path()), 0);
         assert!(Store::new(temp.path().join("consort.db"), Access::Command).side_files().is_current());
     }
 
-    /// Writes that many entries in one transaction, for which it had to wait: a page for every three.
+    /// Writes that many entries in one transaction that had to wait for the lock: a page for every three.
     fn write_after_waiting(dir: &Path, entries: i64) {
         let mut first = Store::new(dir.join("consort.db"), Access::Command);
         let writing = first.write().unwrap();

@@ -2,7 +2,7 @@
 //! names, so that a query that looks at all of them costs little more than one row
 //! would.
 //!
-//! **A name is on the last block that does not begin after it.**
+//! **A name is in the last block whose first name does not come after it.**
 
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Row;
@@ -11,8 +11,8 @@ use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::params;
 
-/// When a block is divided. What is longer than a quarter of a page of 16 KiB,
-/// SQLite spreads over several.
+/// Bytes from which a block is divided. SQLite spreads a value over several pages if it is longer than a
+/// quarter of a page of 16 KiB.
 const FULL: usize = 3600;
 
 const LENGTH: usize = size_of::<u32>();
@@ -39,7 +39,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// What `read` makes of the row of that name.
+/// Finds the row of a name, and returns what `read` makes of it.
 pub(super) fn find<T>(
     connection: &Connection,
     scope: &Scope,
@@ -54,7 +54,7 @@ pub(super) fn find<T>(
     Ok(parts.find(|(known, _)| *known == name.as_bytes()).map(|(_, row)| read(Row::new(kind, row))))
 }
 
-/// Puts a row in its place, or takes it away.
+/// Inserts, replaces or removes the row of a name.
 pub(super) fn put(
     tx: &Connection,
     scope: &Scope,
@@ -96,7 +96,8 @@ pub(super) fn put(
     Ok(())
 }
 
-/// How many stay. Where they come in order, the blocks behind are full.
+/// Returns how many rows stay in a block. If names come in order, only the last one leaves, so that the
+/// blocks behind are full.
 fn division(parts: &[Part<'_>], comes_last: bool) -> usize {
     let length = |(name, row): &Part<'_>| 2 * LENGTH + name.len() + row.len();
     let all: usize = parts.iter().map(length).sum();
@@ -145,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// Whatever comes and goes, in whatever order: all of it is there, in order.
+    /// Whatever is put and removed, in whatever order: all rows are there, in order.
     #[test]
     fn blocks_hold_what_was_put_into_them() {
         let index = super::super::open(super::super::MEMORY.as_ref()).unwrap();
@@ -153,7 +154,7 @@ mod tests {
         for step in 0..4000_u32 {
             let chance = checksum(&step.to_le_bytes());
             let name = match step % 3 {
-                // In order, anywhere, and before all others.
+                // Names that come in order, anywhere, and before all others.
                 0 => format!("m{step:05}"),
                 1 => format!("{:x}", chance % 700),
                 _ => format!("0{:05}", 4000 - step),

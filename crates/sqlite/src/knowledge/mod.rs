@@ -1,8 +1,8 @@
 //! SQL of the knowledge room: its entries in the journal, and the index made from them
 //! in a database of its own.
 //!
-//! **The index is never the truth.** One that is missing, damaged, of another
-//! version or of another store is made anew.
+//! **The index is never the truth.** An index that is missing, damaged, of another version or of another
+//! store is made again from the journal.
 
 mod block;
 mod part;
@@ -43,25 +43,26 @@ use crate::Location;
 use crate::SqliteTx;
 use crate::journal;
 
-/// Which form the index has; another one is made anew.
+/// The format of the index; an index of another format is made again.
 pub(crate) const VERSION: u32 = 13;
 
 const MEMORY: &str = ":memory:";
 
-/// Questions look at everything of a kind, and a block is to fit into a quarter.
+/// Bytes of a page: queries look at everything of a kind, and a block is to fit into a quarter.
 const PAGE: u32 = 16 << 10;
 
-/// The only process that has the index open reads all of its log first, in bytes. A
-/// shorter one makes a batch of ten take half as long again.
+/// Most bytes of the index's WAL, all of which the only process that has the index open reads first. A
+/// lower limit makes a batch of ten take half as long again.
 const LONGEST_WAL: u64 = 512 << 10;
 
-/// How long one waits for another who takes something in.
+/// Longest wait for another process that takes entries in.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl KnowledgeStore for SqliteTx<'_> {
     fn knowledge_after(&self, after: Seq, limit: usize) -> Result<Vec<Entry>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        // Wherever it stands among an entry's changes. Others that say so too are passed over.
+        // The change may be anywhere in its entry. The caller skips entries that merely contain this
+        // text.
         journal::matching(self, "seq > ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0", after, limit)
     }
 
@@ -76,14 +77,14 @@ impl KnowledgeStore for SqliteTx<'_> {
     }
 
     fn is_mostly_after(&self, at: Timestamp) -> Result<bool, StoreError> {
-        // How long they are is told without reading them.
+        // SQLite knows the lengths without reading the texts.
         let sql = "SELECT sum(iif(at > ?1, 1, -1) * octet_length(changes)) > 0 FROM journal";
         self.ask(|tx| tx.prepare_cached(sql)?.query_row([at.0], |row| row.get::<_, Option<bool>>(0)))
             .map(|is_more| is_more.unwrap_or(false))
     }
 
     fn knowledge_about(&self, ids: &BTreeSet<String>, until: Timestamp) -> Result<Vec<Entry>, StoreError> {
-        // As they stand in the text of an entry, between quotes.
+        // The ids as they are in the text of an entry, between quotes.
         let quoted = |id: &String| Some(serde_json::to_string(id).ok()?.trim_matches('"').to_owned());
         let ids: HashSet<String> = ids.iter().filter_map(quoted).collect();
         let condition = "at <= ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0";
@@ -141,7 +142,7 @@ impl Knowledge {
     fn shorten_wal(&self) {
         let wal = fs::metadata(beside(&self.place.path, "-wal"));
         if wal.is_ok_and(|wal| wal.len() > LONGEST_WAL) {
-            // Others may be reading: then somebody else does it.
+            // Others may be reading: then a later process does it.
             let _ = self.ask(|connection| {
                 connection.busy_timeout(Duration::ZERO)?;
                 let shortened = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -155,7 +156,7 @@ impl Knowledge {
         ask(self.connection()?).map_err(|error| self.failed(error))
     }
 
-    /// An index that turns out to be damaged is removed: the next one who asks
+    /// Translates an error. An index that turns out to be damaged is removed: the next process that asks
     /// makes it again from the journal.
     fn failed(&self, error: rusqlite::Error) -> StoreError {
         match self.place.translate(error) {
@@ -168,8 +169,8 @@ impl Knowledge {
     }
 }
 
-/// Opens the index as it is to be; what is not is made anew, by one process at a
-/// time. One that is merely busy is nothing to be mended.
+/// Opens the index. An index that is missing or bad is made again, by one process at a time; one that is
+/// merely busy is an error, not bad.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     if path.as_os_str() == MEMORY {
         let connection = connect(path)?;
@@ -186,7 +187,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
         Stand::Empty => {}
         Stand::Bad => unlink(path),
     }
-    // Nobody else's, from the start; what stands in the way, SQLite says better.
+    // Private from the start; if something is in the way, SQLite's error says it better.
     let _ = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
     let connection = connect(path)?;
     connection.pragma_update(None, "page_size", PAGE)?;
@@ -195,11 +196,11 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// What is there.
+/// The state of the index on disk.
 enum Stand {
     Good(Connection),
     Empty,
-    /// Of another version, or no index at all.
+    /// An index of another version, or no index at all.
     Bad,
 }
 
@@ -233,8 +234,8 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.busy_timeout(PATIENCE)?;
     // Otherwise the last connection to close would run the checkpoint.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Where an index is only of some rows, a statement would be compiled anew for
-    // every value it is given.
+    // Otherwise a statement that uses an index of only some rows would be compiled again for every value
+    // it is given.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "mmap_size", 1_i64 << 30)?;
@@ -246,8 +247,7 @@ fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Excludes other processes that make or remove the index, until this is dropped or
-/// the process ends.
+/// Excludes other processes that make or remove the index, until the file is dropped or the process ends.
 fn lock(path: &Path) -> Option<fs::File> {
     let lock = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path.with_extension("lock"));
     lock.and_then(|lock| lock.lock().map(|()| lock)).ok()
@@ -258,7 +258,7 @@ fn remove(path: &Path) {
     unlink(path);
 }
 
-/// Under the lock: a new index would otherwise take in what an old log says.
+/// Removes the index with its WAL, under the lock: a new index would otherwise take in the old WAL.
 fn unlink(path: &Path) {
     for end in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(beside(path, end));
@@ -283,7 +283,7 @@ impl KnowledgeIndex for Knowledge {
     }
 
     fn tidy(&mut self) {
-        // A process that finds it in use leaves it as it is.
+        // If another process uses the index, it stays as it is.
         let _ = self.ask(|connection| {
             connection.busy_timeout(Duration::ZERO)?;
             let tidied = connection.execute_batch("VACUUM");
@@ -379,7 +379,7 @@ mod tests {
         }
     }
 
-    /// A process that read a sequence and an id that do not fit would take the index
+    /// A process that read a sequence number and an id that do not fit each other would take the index
     /// for another store's, and remove the files that others have open.
     #[test]
     fn what_was_taken_in_last_is_read_at_once() {
@@ -406,7 +406,7 @@ mod tests {
         });
     }
 
-    /// Other replicas may call theirs whatever they like.
+    /// Other replicas may give their entities any ids.
     #[test]
     fn an_entity_is_found_again_by_whatever_id_it_has() {
         let mut index = Knowledge::in_memory();
@@ -424,11 +424,11 @@ mod tests {
         assert_eq!(one.unwrap().ids, ["rule 1"]);
         let both = say(2, "\0", named).unwrap();
         assert_eq!((both.text("description"), both.ids.len()), ("first", 2));
-        // One that is called something else now is no longer among them.
+        // An entity that is called something else now is no longer among the ids.
         let left = say(3, "rule 1", json!({ "name": "another" })).unwrap();
         assert_eq!((left.text("description"), left.ids.as_slice()), ("", ["\0".to_owned()].as_slice()));
         assert_eq!(say(4, "\0", json!({ "deleted": true })), None);
-        // One that was taken back has its say again when something is said of it.
+        // An entity that was taken back counts again when something is said of it.
         assert_eq!(say(5, "rule 1", json!({ "name": "one" })).unwrap().ids, ["rule 1"]);
         assert_eq!(say(6, "\0", json!({ "deleted": false })).unwrap().ids, ["\0", "rule 1"]);
         assert_eq!(index.names(&Scope::Global, Kind::Principle).unwrap(), ["one"]);

@@ -1,30 +1,30 @@
-//! The part of an entry's text that is about certain entities.
+//! Cuts the text of an entry down to the part that is about certain entities.
 //!
-//! An import or a merge is one entry, however much it brings: a hundred thousand things
-//! are 170 MB, and parsing all of them for the sake of one takes seconds. So the text is
-//! cut before it is parsed. No text inside it looks like the beginning of an edit, since
-//! quotes there are escaped; where it turns out to be something else after all, the cut
-//! text is no JSON, and the caller parses the whole.
+//! An import or a merge is one entry, however much it brings: a hundred thousand records are 170 MB, and
+//! parsing all of them for the sake of one takes seconds. So the text is cut before it is parsed. No text
+//! inside it looks like the beginning of an edit, since quotes there are escaped; if a piece turns out to
+//! be something else after all, the cut text is no JSON, and the caller parses the whole.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// How an edit begins that another one stands before, and how the first of a list does.
+/// The beginning of an edit that follows another one, and that of the first edit of a list.
 const NEXT: &str = ",{\"entity\":\"";
 const FIRST: &str = "[{\"entity\":\"";
 
-/// Shorter entries are parsed as quickly as they are cut.
+/// Length of an entry below which it is parsed as quickly as it is cut.
 const SHORT: usize = 64 << 10;
 
-/// `None` where it says nothing of any of them. The first and the last edit of every list
-/// stay, whatever they are about: what is around the lists stands beside them.
+/// Returns the part of an entry's changes that is about these entities; `None` if there is none. The
+/// first and the last edit of every list stay, whatever they are about: the text around the lists is
+/// beside them.
 pub(super) fn about<'t>(changes: &'t str, ids: &HashSet<String>) -> Option<Cow<'t, str>> {
     let is_about = |piece: &str, beginning: &str| {
         let starts = piece.match_indices(beginning).map(|(at, _)| at + beginning.len());
         let mut named = starts.filter_map(|start| Some(piece[start..].split_once('"')?.0));
         named.any(|id| ids.contains(id))
     };
-    // One that is escaped ends elsewhere than it seems.
+    // An id with an escape in it ends elsewhere than it seems.
     if ids.iter().any(|id| id.contains('\\')) {
         return Some(Cow::Borrowed(changes));
     }

@@ -13,8 +13,8 @@ use super::block;
 use crate::apply::parse;
 
 pub(super) fn last(connection: &Connection) -> rusqlite::Result<(Seq, Option<(Seq, EntryId)>)> {
-    // In one statement: others write between two, and what one says of the sequence
-    // would not fit what the other says of the id.
+    // In one statement: others write between two statements, and the sequence number from one would not
+    // fit the id from the other.
     let of = |key: &str| format!("(SELECT value FROM meta WHERE key = '{key}')");
     let sql = format!("SELECT {}, {}, {}", of("through"), of("seq"), of("id"));
     connection.prepare_cached(&sql)?.query_row([], |row| {
@@ -48,7 +48,7 @@ pub(super) fn known(
     Ok(found.flatten().map(|(_, known)| known))
 }
 
-/// By its number in the full-text index.
+/// Finds a record by its number in the full-text index.
 pub(super) fn numbered(connection: &Connection, number: i64) -> rusqlite::Result<Option<(Scope, Known)>> {
     let sql = format!("SELECT {COLUMNS} FROM known WHERE number = ?1");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -64,7 +64,7 @@ pub(super) fn links(connection: &Connection, scope: &Scope, name: &str) -> rusql
     several(connection, &sql, params![scope.as_str(), name])
 }
 
-/// Of the heaviest of either kind that has a weight, together.
+/// Returns the lines of the principles and decisions with the greatest weights, both kinds together.
 pub(super) fn most_important(
     connection: &Connection,
     scope: &Scope,

@@ -1,8 +1,8 @@
 //! SQL that searches the knowledge index for words.
 //!
-//! The full-text index could rank by itself (`bm25`), but counts every row that has a word
-//! to do so: 80 ms for a word that 100,000 records have. So each question here is for the
-//! newest [`MOST`] rows that match, and only those are weighed.
+//! The full-text index could rank by itself (`bm25`), but counts every row that has a word to do so: 80
+//! ms for a word that 100,000 records have. So each query here is for the newest [`MOST`] rows that
+//! match, and only those are weighed.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ use rusqlite::params;
 
 use super::read;
 
-/// How many rows one question of the full-text index looks at.
+/// Most rows that one query of the full-text index returns.
 const MOST: usize = 200;
 
-/// More words than that are not looked for.
+/// Most words that are looked for.
 const MOST_WORDS: usize = 32;
 
-/// What a word in the name counts, where one in the text counts once.
+/// Weight of a word in the name, where a word in the text counts once.
 const IN_NAME: f64 = 4.0;
 
-/// What has all of these words, or at least some, best first: things before the
-/// relationships between them.
+/// Finds the records that have all of these words, or else some of them, best first; relationships come
+/// after the other records.
 pub(super) fn search(
     connection: &Connection,
     scope: Option<&Scope>,
@@ -62,7 +62,7 @@ fn records(connection: &Connection, numbers: Vec<i64>) -> rusqlite::Result<Vec<(
     Ok(found.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Records with all of the words, those first that are most about them.
+/// Reads records with all of the words, and puts those first that are most about the words.
 fn weighed(
     connection: &Connection,
     numbers: Vec<i64>,
@@ -74,7 +74,7 @@ fn weighed(
     Ok(found.into_iter().map(|(_, found)| found).collect())
 }
 
-/// How much of a record's name and text these words are, and how much it counts.
+/// Weighs a record by the share of these words in its name and text, and by how much the record counts.
 fn weight(known: &Known, words: &[&str]) -> f64 {
     let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let share = |text: &str| {
@@ -82,7 +82,7 @@ fn weight(known: &Known, words: &[&str]) -> f64 {
         let (mut hits, mut all) = (0.0, 0.0);
         for part in text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()) {
             all += 1.0;
-            // A word itself counts more than one that begins with it.
+            // The word itself counts more than a word that begins with it.
             hits += words
                 .iter()
                 .map(|word| match part.strip_prefix(word.as_str()) {
@@ -94,11 +94,12 @@ fn weight(known: &Known, words: &[&str]) -> f64 {
         }
         hits / (4.0_f64 + all)
     };
-    // What counts for more comes first among what is as much about them.
+    // Of records that are as much about the words, the one that counts for more comes first.
     (IN_NAME * share(&known.name) + share(&super::write::words(known))) * known.order().max(0.0).sqrt()
 }
 
-/// What is indexed of a record beside its words, to search within.
+/// Returns the tokens that are indexed with a record so that a search can be limited to a scope and a
+/// kind.
 pub(super) fn tokens(scope: &Scope, kind: Kind) -> String {
     format!("{} {}", scope_token(scope), kind_token(kind))
 }
@@ -111,7 +112,7 @@ fn kind_token(kind: Kind) -> String {
     format!("kind{}", kind.as_str())
 }
 
-/// Which words may be the beginning of a longer one.
+/// The words that may be the beginning of a longer one.
 #[derive(Clone, Copy, PartialEq)]
 enum Prefixes {
     None,
@@ -122,16 +123,16 @@ enum Prefixes {
 struct Search<'a> {
     connection: &'a Connection,
     words: &'a [&'a str],
-    /// Added to every question: where is searched.
+    /// The condition that every query gets: the scope and kinds to search in.
     within: String,
 }
 
 impl Search<'_> {
-    /// The records that have all words.
+    /// Finds the records that have all words.
     fn all(&self, limit: usize) -> rusqlite::Result<Vec<i64>> {
         let mut found = Vec::new();
         for prefixes in [Prefixes::None, Prefixes::Last, Prefixes::All] {
-            // All beginnings of words take long to put together.
+            // Collecting all rows for beginnings of words takes long.
             if prefixes == Prefixes::All && !found.is_empty() {
                 break;
             }
@@ -152,7 +153,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// The records that have some of the words: a rare one counts more.
+    /// Finds the records that have some of the words; a rare word counts more.
     fn some(&self, limit: usize) -> rusqlite::Result<Vec<i64>> {
         let mut scores: BTreeMap<i64, f64> = BTreeMap::new();
         for word in self.words {
@@ -173,7 +174,7 @@ impl Search<'_> {
         Ok(found.into_iter().take(limit).map(|(row, _)| row).collect())
     }
 
-    /// The newest that match.
+    /// Finds the newest rows that match.
     fn rows(&self, columns: &str, words: &str) -> rusqlite::Result<Vec<i64>> {
         let question = format!("({columns} : ({words})){}", self.within);
         let sql = "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
@@ -182,7 +183,7 @@ impl Search<'_> {
     }
 }
 
-/// Quoted, so that it is no operator.
+/// Quotes a word, so that it is not taken for an operator.
 fn quoted(word: &str, is_prefix: bool) -> String {
     if is_prefix { format!("\"{word}\"*") } else { format!("\"{word}\"") }
 }

@@ -33,16 +33,16 @@ use super::search;
 use crate::apply::json;
 use crate::apply::parse;
 
-/// What is read as one.
+/// The kind and the name under which entities are read as one record.
 type Name = (Kind, String);
 
-/// The entities that an entry says something of, by their ids.
+/// The entities that an entry edits, by their ids.
 type Edited = BTreeMap<String, Entity>;
 
-/// What they are called now.
+/// The ids of edited entities, by the names they have now.
 type Called<'a> = BTreeMap<Name, Vec<&'a String>>;
 
-/// All of them or none; what was taken in before, by whomever, is passed over.
+/// Takes in all entries, or none; entries that any process has taken in before are skipped.
 pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -> rusqlite::Result<Renewed> {
     let mut renewed = Renewed::new();
     let tx = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
@@ -79,7 +79,7 @@ pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -
         for name in &touched {
             refresh(&tx, &scope, name, &edited, &called, &mut dependents)?;
         }
-        // Also what was read anew before what it leans on was.
+        // Also refreshes records that were refreshed before a file they lean on.
         for name in &dependents {
             refresh(&tx, &scope, name, &edited, &called, &mut BTreeSet::new())?;
         }
@@ -94,7 +94,7 @@ pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -
     Ok(renewed)
 }
 
-/// Takes one edit in, and notes what its entity was called before.
+/// Applies one edit, and notes the name that its entity had before.
 fn edit(
     tx: &Connection,
     scope: &Scope,
@@ -114,14 +114,14 @@ fn edit(
     Ok(())
 }
 
-/// What was said of an entity so far.
+/// Reads all that was said of an entity so far.
 fn entity(tx: &Connection, scope: &Scope, id: &str) -> rusqlite::Result<Entity> {
     let mut statement = tx.prepare_cached("SELECT body FROM entities WHERE scope = ?1 AND id = ?2")?;
     let found = statement.query_row([scope.as_str(), id], |row| parse(row.get_ref(0)?.as_str()?, 0));
     Ok(found.optional()?.unwrap_or_default())
 }
 
-/// Texts as a column has them.
+/// Parses a column that has a list of texts.
 fn texts(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
     parse(row.get_ref(column)?.as_str()?, column)
 }
@@ -131,7 +131,8 @@ fn put(tx: &Connection, scope: &Scope, id: &str, entity: &Entity) -> rusqlite::R
     statement.execute(params![scope.as_str(), id, json(entity)?]).map(drop)
 }
 
-/// What an entity is read as, once that is known of it, as these edits leave all others.
+/// Returns the name under which an entity is read, if it is known; other entities are taken as these
+/// edits leave them.
 fn name_of(
     tx: &Connection,
     scope: &Scope,
@@ -144,7 +145,7 @@ fn name_of(
     }
     let mut ends = Vec::new();
     for (field, id) in ENDS {
-        // Its own name first: somebody may have renamed it and known of no relationship.
+        // The end's own name first: somebody may have renamed it without knowing of the relationship.
         let named = match entity.text(id) {
             Some(id) => match edited.get(id) {
                 Some(end) => own_name(end),
@@ -160,13 +161,13 @@ fn name_of(
     })
 }
 
-/// What an entity is called, if it has a name of its own and was not taken back.
+/// Returns an entity's own name, unless it is a relationship or was taken back.
 fn own_name(entity: &Entity) -> Option<String> {
     let kind = entity.text("kind").and_then(Kind::named).filter(|kind| *kind != Kind::Relationship)?;
     if entity.is_deleted() { None } else { entity.text(kind.key_field()).map(str::to_owned) }
 }
 
-/// Takes relationships in that one of these edits renames an end of.
+/// Adds the relationships to the edited entities of which an edit renames an end.
 fn follow_renames(
     tx: &Connection,
     scope: &Scope,
@@ -190,8 +191,8 @@ fn follow_renames(
     Ok(())
 }
 
-/// Reads all entities of one name as one, anew. What leans on a file that was
-/// refreshed is noted.
+/// Merges all entities of one name into its record again, and notes the other records that must be
+/// refreshed for that.
 fn refresh(
     tx: &Connection,
     scope: &Scope,
@@ -207,7 +208,7 @@ fn refresh(
         .query_row(by_name, |row| Ok((Some(row.get::<_, i64>(0)?), texts(row, 1)?, texts(row, 2)?)))
         .optional()?;
     let (before, ids, paths) = before.unwrap_or_default();
-    // What was taken back says nothing until something is said of it again.
+    // An entity that was taken back is not among these ids until something is said of it again.
     let mut entities: Vec<(String, Entity)> = Vec::new();
     for id in ids.into_iter().filter(|id| !edited.contains_key(id)) {
         let entity = entity(tx, scope, &id)?;
@@ -269,7 +270,7 @@ fn refresh(
     Ok(())
 }
 
-/// Takes a name's words, files and ends out of the index.
+/// Removes a name's words, files and ends from the index.
 fn clear(tx: &Connection, scope: &Scope, of: &Name, number: i64, paths: &[String]) -> rusqlite::Result<()> {
     let (kind, name) = (of.0, of.1.as_str());
     tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([number])?;
@@ -288,8 +289,7 @@ fn clear(tx: &Connection, scope: &Scope, of: &Name, number: i64, paths: &[String
     Ok(())
 }
 
-/// What else is to be read anew: what leans on a file, and both ends of a
-/// relationship.
+/// Lists the other records to refresh: those that lean on a file, and both ends of a relationship.
 fn others(tx: &Connection, scope: &Scope, kind: Kind, name: &str) -> rusqlite::Result<Vec<Name>> {
     let mut others = Vec::new();
     if kind == Kind::File {
@@ -307,16 +307,16 @@ fn others(tx: &Connection, scope: &Scope, kind: Kind, name: &str) -> rusqlite::R
     Ok(others)
 }
 
-/// What a relationship of that name ties together.
+/// Returns the names of both ends of the relationship of that name.
 fn ends_of(name: &str) -> impl Iterator<Item = &str> {
     name.split('\u{1f}').step_by(2)
 }
 
-/// What may lean on files.
+/// The kinds of records that may lean on files.
 const SAYINGS: [Kind; 4] = [Kind::Principle, Kind::Pattern, Kind::Decision, Kind::Note];
 
-/// Notes which files something leans on: where it is to be seen, and what it is
-/// tied to.
+/// Notes and returns the files that a record leans on: its locations, and the records it has
+/// relationships with.
 fn lean(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Result<Vec<String>> {
     let ends = |link: &Known| [link.text("from").to_owned(), link.text("to").to_owned()];
     let mut paths = Vec::new();
@@ -345,7 +345,7 @@ fn lean(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Result<Vec<S
     Ok(paths)
 }
 
-/// `src/model.ts:15` is in `src/model.ts`.
+/// Returns the path of a location: `src/model.ts:15` is in `src/model.ts`.
 fn path_of(place: &str) -> &str {
     let is_line =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
@@ -355,7 +355,7 @@ fn path_of(place: &str) -> &str {
     }
 }
 
-/// Since when one of these files has changed.
+/// Returns the latest time at which one of these files became stale.
 fn stale_since(tx: &Connection, scope: &Scope, paths: &[String]) -> rusqlite::Result<Option<Timestamp>> {
     let sql = "SELECT stale FROM known WHERE scope = ?1 AND kind = 'file' AND name = ?2";
     let mut statement = tx.prepare_cached(sql)?;
@@ -367,7 +367,7 @@ fn stale_since(tx: &Connection, scope: &Scope, paths: &[String]) -> rusqlite::Re
     Ok(since.map(Timestamp))
 }
 
-/// What is searched besides the name.
+/// Returns the text of a record that is searched besides its name.
 pub(super) fn words(known: &Known) -> String {
     let mut words = Vec::new();
     for field in known.kind.fields() {

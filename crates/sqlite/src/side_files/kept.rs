@@ -1,5 +1,4 @@
-//! What is kept for a day under a name that follows from its content: nobody else's to read, and
-//! bounded.
+//! Keeps contents for a day, each under a name that follows from it: private to this user, and bounded.
 
 use std::fs;
 use std::io::Write as _;
@@ -17,13 +16,13 @@ use super::no_waiting;
 
 pub(super) const DIR: &str = "kept";
 
-/// How much is kept, in bytes; the oldest goes first.
+/// Most bytes that are kept; the oldest contents are removed first.
 const MOST: u64 = 64 << 20;
 
-/// No single content is longer.
+/// Most bytes of one content.
 const LONGEST: u64 = 1 << 20;
 
-/// Keeps a content; one that is there is as good as new.
+/// Keeps a content; one that is kept already becomes as good as new.
 pub(super) fn put(dir: &Path, name: &str, content: &[u8], now: SystemTime) -> std::io::Result<()> {
     let place = place(dir, name).filter(|_| content.len() as u64 <= LONGEST);
     let place = place.ok_or(std::io::ErrorKind::InvalidInput)?;
@@ -40,12 +39,12 @@ pub(super) fn put(dir: &Path, name: &str, content: &[u8], now: SystemTime) -> st
     Ok(())
 }
 
-/// What is kept under a name.
+/// Returns the content that is kept under a name.
 pub(super) fn get(dir: &Path, name: &str) -> Option<Vec<u8>> {
     consort_files::read(&place(dir, name)?, LONGEST).ok()
 }
 
-/// Removes what nobody has kept again since then.
+/// Removes the contents that nobody has kept again since then.
 pub(super) fn forget(dir: &Path, before: Timestamp) {
     let before = UNIX_EPOCH + Duration::from_millis(before.0.try_into().unwrap_or_default());
     for (path, _, at) in all(dir) {
@@ -55,7 +54,7 @@ pub(super) fn forget(dir: &Path, before: Timestamp) {
     }
 }
 
-/// Lets the oldest go until there is room.
+/// Removes the oldest contents until the rest is within the limit.
 fn tidy(dir: &Path) {
     let mut all = all(dir);
     let mut bytes: u64 = all.iter().map(|(_, bytes, _)| bytes).sum();
@@ -79,7 +78,7 @@ fn all(dir: &Path) -> Vec<(PathBuf, u64, SystemTime)> {
     entries.filter(|entry| entry.file_name() != MARKER).filter_map(one).collect()
 }
 
-/// Where it is; a name is a number in hexadecimal and nothing else.
+/// Returns the path of a content; `None` if its name is not a hexadecimal number.
 fn place(dir: &Path, name: &str) -> Option<PathBuf> {
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_name.then(|| dir.join(DIR).join(name))
@@ -110,7 +109,7 @@ mod tests {
             assert_eq!(get(dir, name), None);
         }
         assert!(put(dir, "c3", &vec![0; LONGEST as usize + 1], at(1)).is_err());
-        // What was kept again since then stays.
+        // A content that was kept again since then stays.
         fs::File::options()
             .append(true)
             .open(dir.join(DIR).join("b2"))

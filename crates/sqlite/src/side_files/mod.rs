@@ -42,7 +42,7 @@ const SESSIONS: &str = "sessions";
 const STATE_FILE: &str = "state";
 const LOG_FILE: &str = "log";
 
-/// What earlier versions kept in place of these files.
+/// The files and directories that earlier versions kept in place of these.
 const FORMER: [&str; 14] = [
     "pulses",
     "mail",
@@ -65,14 +65,14 @@ pub(crate) struct Files {
     store: PathBuf,
     /// The directory of the store.
     dir: PathBuf,
-    /// What is published, as it was when it was first asked for.
+    /// The published file, as it was when it was first asked for.
     published: OnceCell<Published>,
-    /// The table that was looked through last.
+    /// The table that was last read as a whole.
     slots: RefCell<Option<Slots>>,
-    /// Whether a state that was opened stays open: for a process that is done before it could be
-    /// another file.
+    /// Whether a state file that was opened stays open: for a process that ends before another file could
+    /// take its place.
     is_for_a_moment: bool,
-    /// The state that was opened last.
+    /// The state file that was opened last.
     state: RefCell<Option<(SessionId, Rc<File>)>>,
 }
 
@@ -89,12 +89,12 @@ impl Files {
         }
     }
 
-    /// The same for a process that lives for a moment.
+    /// The files for a process that lives for a moment, which keeps them open.
     pub(crate) fn for_a_moment(path: &Path) -> Self {
         Self { is_for_a_moment: true, ..Self::beside(path) }
     }
 
-    /// Removes everything. A directory that was not made by us stays.
+    /// Removes all files beside the store. A directory that was not made by us stays.
     pub(crate) fn clear(&self) {
         for name in [SESSIONS, slots::DIR, published::DIR, kept::DIR] {
             let _ = OurDir::remove(&self.dir.join(name));
@@ -109,8 +109,8 @@ impl Files {
         }
     }
 
-    /// Begins with those who are here. What is not known of their mail is looked up at
-    /// their next hook.
+    /// Makes the files of the agents that are here. Their mail flags begin raised, so that their next
+    /// hooks look up what mail there is.
     pub(crate) fn begin_with(&self, present: &[Agent]) {
         let files: &dyn SideFiles = self;
         for agent in present {
@@ -123,7 +123,7 @@ impl Files {
 
     fn of(&self, session: &SessionId, name: &str) -> PathBuf {
         let part = session.path_part();
-        // One allocation: a start or `who` asks for the state of everyone who is here.
+        // One allocation: a start or `who` asks for the state of every agent that is here.
         let length = self.dir.as_os_str().len() + SESSIONS.len() + part.as_str().len() + name.len() + 3;
         let mut path = OsString::with_capacity(length);
         path.push(&self.dir);
@@ -183,7 +183,7 @@ impl SideFiles for Files {
         };
         let mut bytes = [0; STATE as usize];
         let length = file.read_at(&mut bytes, 0).map_err(|error| self.failed(error))?;
-        // A listing of agents keeps many.
+        // Without padding, because a listing of agents keeps many states.
         Ok(Some(SessionState(without_padding(&bytes[..length]).to_vec())))
     }
 
@@ -208,7 +208,7 @@ impl SideFiles for Files {
         let make = || {
             OurDir::create(&self.dir.join(SESSIONS))?;
             fs::DirBuilder::new().recursive(true).mode(0o700).create(self.of(session, ""))?;
-            // Until it is written it says nothing, which may be mail.
+            // A field that is not set is blank, which for mail means that there may be some.
             let mut state = vec![b' '; STATE as usize];
             for (field, text) in fields {
                 let at = field.at as usize;
@@ -308,21 +308,21 @@ impl Files {
         self.dir.join(published::DIR).join(format!("{:016x}", text::checksum(name.as_bytes())))
     }
 
-    /// A table as it was looked through a moment ago, or as it is.
+    /// Returns the table that was read a moment ago, or reads it.
     fn all_slots(&self, table: SlotTable) -> Slots {
         let read = self.slots.borrow_mut().take().filter(|slots| slots.is_of(table));
         read.unwrap_or_else(|| Slots::read(&self.dir, table))
     }
 }
 
-/// Opens without waiting: a pipe in the place of a file would hold a hook up.
+/// Returns options to open a file without waiting: a pipe in its place would hold a hook up.
 pub(crate) fn no_waiting() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
     options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).mode(0o600);
     options
 }
 
-/// Text of ours; none longer is read.
+/// Reads a text file of ours, of at most 1 MiB.
 fn read_text(path: &Path) -> std::io::Result<String> {
     let bytes = consort_files::read(path, 1 << 20)?;
     String::from_utf8(bytes).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))

@@ -1,10 +1,10 @@
 //! The engine's published file on disk: sorted lines under a stamp, which hooks read
 //! instead of the database.
 //!
-//! The first line is a stamp: which store it was made from, after which entry, which
-//! database and WAL files were there then, and how far the lines are sorted. Lines are
-//! found by how they begin, with a few reads however many there are. A line that must
-//! be known before its commit is added at the end, where every reader looks too.
+//! The first line is a stamp: the store it was made from, the last entry by then, the identity of the
+//! database and WAL files, and how far the lines are sorted. Lines are found by how they begin, with a
+//! few reads however many there are. A line that hooks must see before its commit is added at the end,
+//! which every reader reads too.
 //!
 //! **A hook compares the stamp with the files as they are, and asks the store when
 //! they differ**: after a crash between commit and publishing, a power cut, a restored
@@ -28,28 +28,28 @@ use super::replace;
 pub(super) const DIR: &str = "published";
 const FILE: &str = "store";
 
-/// The stamp is written over in place, so it has a fixed length.
+/// Length of the stamp, which is fixed because the stamp is overwritten in place.
 const STAMP: usize = 256;
 
-/// What is read at first, and at once later: little while searching, more and more
-/// where many lines are wanted.
+/// Bytes that are read at first, and then at a time: few during a search, and more with every read where
+/// many lines are wanted.
 const HEAD: usize = 2 << 10;
 const BLOCK: u64 = 1_024;
 const LARGEST_BLOCK: u64 = 64 << 10;
 
-/// Far longer than it ever is.
+/// Most bytes that are read of the file, far more than it ever has.
 const LONGEST: u64 = 64 << 20;
 
-/// The file as a hook reads it.
+/// The published file as a hook reads it.
 #[derive(Debug)]
 pub(crate) struct Published {
     file: Option<File>,
-    /// How it begins, which as a rule is all of it.
+    /// The beginning of the file, which as a rule is all of it.
     head: Vec<u8>,
-    /// Where the sorted lines end, and where the file does.
+    /// The offset at which the sorted lines end; then that of the end of the file.
     sorted: u64,
     end: u64,
-    /// Nothing has happened to the store since.
+    /// Whether the store has not changed since the file was written.
     pub(crate) is_current: bool,
 }
 
@@ -69,8 +69,8 @@ impl Published {
         Self { file, head, sorted, end, is_current }
     }
 
-    /// The first lines that begin so: the sorted ones, and those that were added since.
-    /// `None` if a line of either was cut short.
+    /// Returns the first lines that begin so, of the sorted lines and of those that were added since.
+    /// `None` if an added or a sorted line was cut short.
     pub(crate) fn lines(&self, beginning: &str, most: usize) -> Option<Vec<String>> {
         let beginning = beginning.as_bytes();
         let added = self.bytes(self.sorted.max(STAMP as u64), self.end)?;
@@ -96,10 +96,10 @@ impl Published {
         Some(found)
     }
 
-    /// The beginning of a line that comes before all that begin so, and not far before.
+    /// Returns the offset of a line that comes before all lines that begin so, and not far before them.
     fn near(&self, beginning: &[u8]) -> Option<u64> {
         let (mut low, mut high) = (STAMP as u64, self.sorted);
-        // Nothing comes before what is first.
+        // If the first line does not come before them, the lines are at the beginning.
         if low < high && lines_of(&self.block(low, BLOCK)?).next().is_some_and(|first| first >= beginning) {
             return Some(low);
         }
@@ -116,7 +116,8 @@ impl Published {
         Some(low)
     }
 
-    /// Bytes from there on that end with a line and have two, unless they are the last.
+    /// Reads sorted bytes from an offset to the end of a line: at least two lines, unless they are the
+    /// last.
     fn block(&self, at: u64, mut length: u64) -> Option<Cow<'_, [u8]>> {
         loop {
             let end = (at + length).min(self.sorted);
@@ -148,7 +149,7 @@ impl Published {
     }
 }
 
-/// Whole lines, without their ends.
+/// Splits bytes into their whole lines, without the line ends.
 fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"))
 }
@@ -157,7 +158,7 @@ fn text(line: &[u8]) -> String {
     String::from_utf8_lossy(line).into_owned()
 }
 
-/// Whether the file was up to date when the transaction began.
+/// The state of the published file when the transaction began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Former {
     IsCurrent,
@@ -193,13 +194,13 @@ fn read_stamp(bytes: &[u8; STAMP]) -> Option<Stamp> {
     })
 }
 
-/// Where it is, for the store at `store`.
+/// Returns the path of the published file for the store at `store`.
 fn file(store: &Path) -> PathBuf {
     store.with_file_name(DIR).join(FILE)
 }
 
-/// Whether the file belongs to the store as it is now. Only for a caller that holds the
-/// write lock or has nothing to decide by it.
+/// Whether the file fits the store as it is now. Only for a caller that holds the write lock or has
+/// nothing to decide by it.
 pub(crate) fn is_current(store: &Path) -> bool {
     Published::read(store).is_current
 }
@@ -211,26 +212,26 @@ pub(crate) fn is_of(store: &Path, connection: &Connection) -> rusqlite::Result<b
     Ok(stamp.is_some_and(|stamp| stamp.id == id && stamp.seq == seq) && is_current(store))
 }
 
-/// Adds lines before the commit of what they say.
+/// Adds lines at the end, before the commit that makes them true.
 pub(crate) fn announce(store: &Path, lines: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     OurDir::create(&store.with_file_name(DIR))?;
-    // On a line of its own, whatever was cut short before.
+    // Begins a new line, in case the last one was cut short.
     let lines = format!("\n{lines}");
     no_waiting().create(true).append(true).open(file(store))?.write_all(lines.as_bytes())
 }
 
-/// All lines there are, to write the file again.
+/// Reads all lines, to write the file again.
 pub(crate) fn all_lines(store: &Path) -> String {
     let bytes = consort_files::read(&file(store), LONGEST).unwrap_or_default();
     let text = String::from_utf8(bytes).unwrap_or_default();
     text.get(STAMP..).unwrap_or_default().to_owned()
 }
 
-/// Puts a new file in the place of the old one; whether it did. If not the old one
-/// stays, and its stamp no longer fits.
+/// Puts a new file in the place of the old one; whether that succeeded. If not, the old file stays, and
+/// its stamp no longer fits.
 pub(crate) fn write(store: &Path, connection: &Connection, former: Former, mut lines: Vec<&str>) -> bool {
-    // They are in order but for a few, which this kind of sorting makes use of.
+    // All but a few lines are in order, which this kind of sorting makes use of.
     lines.sort();
     lines.dedup();
     let length = STAMP + lines.iter().map(|line| line.len() + 1).sum::<usize>();
@@ -244,14 +245,14 @@ pub(crate) fn write(store: &Path, connection: &Connection, former: Former, mut l
     OurDir::create(&store.with_file_name(DIR)).and_then(|()| replace(&file(store), text.as_bytes())).is_ok()
 }
 
-/// How much was added to what is sorted.
+/// Returns how many bytes were added after the sorted lines.
 pub(crate) fn added_length(store: &Path) -> u64 {
     let length = fs::metadata(file(store)).map_or(0, |file| file.len());
     length.saturating_sub(stamp_in(store).map_or(0, |stamp| stamp.sorted))
 }
 
-/// Writes a new stamp over the old one of a file that is up to date; whether it did.
-/// A file that begins with something else keeps it.
+/// Overwrites the stamp of a file that is up to date; whether that succeeded. A file that does not begin
+/// with a stamp is left as it is.
 pub(crate) fn restamp(store: &Path, connection: &Connection) -> bool {
     let write = |file: File| {
         let former = stamp_of(&file).ok_or(std::io::ErrorKind::InvalidData)?;
@@ -268,7 +269,7 @@ fn stamp(store: &Path, id: &str, seq: i64, sorted: u64) -> String {
     line + "\n"
 }
 
-/// Which files the database and its WAL are: they change with every commit and
+/// Identifies the database file and its WAL by inode, size and time, which change with every commit and
 /// every checkpoint.
 fn files(store: &Path) -> String {
     let mut wal = store.as_os_str().to_owned();
@@ -280,9 +281,9 @@ fn files(store: &Path) -> String {
     format!("{} {}", one(store), one(Path::new(&wal)))
 }
 
-/// Which store it is and after which entry, where the stamp was up to date before this
-/// connection's transaction: no other table than the journal has row ids, so the last
-/// one is that of an entry, of this transaction or of an earlier one.
+/// Returns the store's id and last entry from a stamp that was up to date before this connection's
+/// transaction. No other table than the journal has row ids, so the connection's last row id is that of
+/// an entry, of this transaction or of an earlier one.
 fn next(former: Stamp, connection: &Connection) -> (String, i64) {
     (former.id, former.seq.max(connection.last_insert_rowid()))
 }
@@ -297,7 +298,7 @@ fn identity(connection: &Connection) -> rusqlite::Result<(String, i64)> {
 mod tests {
     use super::*;
 
-    /// Lines of all lengths, found by all that they begin with.
+    /// Lines of all lengths are found by any beginning of theirs.
     #[test]
     fn a_line_is_found_among_any_number() {
         let directory = tempfile::tempdir().unwrap();

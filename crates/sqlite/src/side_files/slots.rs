@@ -1,5 +1,5 @@
-//! The engine's tables of fixed-size slots on disk, in files that all sessions share.
-//! **Of two who take one slot at the same moment, one is forgotten.**
+//! The engine's tables of fixed-size slots on disk, in files that all sessions share. **If two processes
+//! take one slot at the same moment, one value is lost.**
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -16,10 +16,10 @@ use super::no_waiting;
 
 pub(super) const DIR: &str = "slots";
 
-/// How many slots a key has to choose from.
+/// Number of slots that a key may go into.
 const WAYS: usize = 4;
 
-/// What the slot of nobody begins with, once it was somebody's.
+/// The first byte of a slot that was freed.
 const FREE: u8 = b'\n';
 
 fn open(dir: &Path, table: SlotTable, to_write: bool) -> std::io::Result<File> {
@@ -34,7 +34,7 @@ fn open(dir: &Path, table: SlotTable, to_write: bool) -> std::io::Result<File> {
     }
 }
 
-/// A slot begins with its key and a tab, and its value ends with the line.
+/// Reads the key and the value of a slot: a tab is between them, and a line end after them.
 fn read(slot: &[u8]) -> Option<(&str, &str)> {
     let (key, value) = str::from_utf8(slot).ok()?.split_once('\t')?;
     Some((key, value.split_once('\n').map_or(value, |(value, _)| value)))
@@ -51,12 +51,12 @@ fn written(table: SlotTable, key: &str, value: &str) -> Option<Vec<u8>> {
     fits.then_some(slot)
 }
 
-/// The slots that a key may have, and where they begin.
+/// Reads the slots that a key may be in; returns them, and the offset at which they begin.
 fn bucket(file: &File, table: SlotTable, hash: u64) -> (Vec<u8>, u64) {
     let mut bucket = vec![0; table.slot * WAYS];
     let at = hash % table.buckets * bucket.len() as u64;
     let mut length = 0;
-    // The last ones may not have been written yet.
+    // The last slots may not have been written yet.
     while let Ok(count @ 1..) = file.read_at(&mut bucket[length..], at + length as u64) {
         length += count;
     }
@@ -69,7 +69,7 @@ pub(super) fn get(dir: &Path, table: SlotTable, key: &str) -> Option<String> {
     read(slot).map(|(_, value)| value.to_owned())
 }
 
-/// Its own slot, a free one, or one of somebody else's.
+/// Writes a value into the slot of its key, else a free one, else one of another key.
 pub(super) fn put(dir: &Path, table: SlotTable, key: &str, value: &str) -> std::io::Result<()> {
     let Some(slot) = written(table, key, value) else { return Ok(()) };
     let (file, hash) = (open(dir, table, true)?, text::checksum(key.as_bytes()));
@@ -90,7 +90,7 @@ pub(super) struct Slots {
 impl Slots {
     pub(super) fn read(dir: &Path, table: SlotTable) -> Self {
         let mut bytes = Vec::new();
-        // Where there is none yet nothing is made: the first to open the store clears what it finds.
+        // A missing table is not made here: the first process to open the store clears what it finds.
         let _ = open(dir, table, false).and_then(|mut file| file.read_to_end(&mut bytes));
         Self { dir: dir.to_owned(), bytes, table }
     }
