@@ -1,4 +1,4 @@
-//! Claims: what the guard before a write costs, and who wins a race.
+//! Benchmarks of claims: the cost of the guard before a write, and races for one path or task.
 
 use std::io::Read as _;
 use std::io::Write as _;
@@ -30,7 +30,7 @@ use crate::floor;
 use crate::interleaved;
 use crate::table;
 
-/// As an argument: be one of those who race.
+/// The argument that makes this program a process of the race.
 pub(crate) const RACER: &str = "racer";
 
 pub(crate) fn run(rounds: usize, races: usize) {
@@ -41,7 +41,7 @@ pub(crate) fn run(rounds: usize, races: usize) {
     }
 }
 
-/// A hook before a write, against reservations of others.
+/// Measures a hook before a write, beside reservations of others.
 fn guard(rounds: usize, reservations: usize) {
     let home = Home::new(50, 10_000);
     let mut app = home.app();
@@ -85,7 +85,7 @@ fn guard(rounds: usize, reservations: usize) {
     reserving(&home, rounds.min(200), reservations);
 }
 
-/// `reserve`, each time something else, which is then released.
+/// Measures `reserve` and `release`, each round with another path.
 fn reserving(home: &Home, rounds: usize, reservations: usize) {
     let run = |arguments: &[&str]| once(&mut home.consort(arguments));
     let mut taken = [Vec::new(), Vec::new(), Vec::new()];
@@ -115,7 +115,8 @@ fn take(app: &mut App, cwd: &Path, session: &str, what: Vec<String>) -> Option<(
     app.hold(&request).ok().map(drop)
 }
 
-/// All want the same at the same time, round after round: one gets it.
+/// Lets many processes try to take the same path or task at the same time, round after round, and
+/// counts the rounds without exactly one winner.
 fn race(what: &str, processes: usize, rounds: usize) {
     let home = Home::new(processes, 100);
     std::fs::write(home.cwd.join("spec.md"), "## TASK-01: the only one\n").unwrap();
@@ -151,7 +152,7 @@ fn race(what: &str, processes: usize, rounds: usize) {
     );
 }
 
-/// Says a word to all, and hears what each answers.
+/// Sends a byte to all racers, and returns what each answers.
 fn all(racers: &mut [Child], word: u8) -> Vec<u8> {
     for racer in &mut *racers {
         racer.stdin.as_mut().unwrap().write_all(&[word]).unwrap();
@@ -164,7 +165,7 @@ fn all(racers: &mut [Child], word: u8) -> Vec<u8> {
     racers.iter_mut().map(answer).collect()
 }
 
-/// One that races: tries when told to, and lets go when told to.
+/// Plays one process of the race: tries when told to, and releases when told to.
 pub(crate) fn be_a_racer(what: &str, home: &Path, session: &str) {
     let store = Store::new(home.join("consort.db"), Access::Command);
     let mut app = App::new(store, Machine::new(home));

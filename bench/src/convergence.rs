@@ -1,4 +1,4 @@
-//! Convergence: what a prompt costs among many, and how well collisions are
+//! Benchmarks of convergence: the cost of a prompt among many agents, and how well collisions are
 //! foreseen.
 
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub(crate) fn run(rounds: usize) {
     prompts(rounds);
 }
 
-/// A prompt among others whose trails are as long as they get.
+/// Measures a prompt beside other agents whose trails are as long as they get.
 fn prompts(rounds: usize) {
     let homes: Vec<Home> = [2, 50, 200, 1_000].map(|agents| Home::new(agents, agents)).into_iter().collect();
     let counts = [2, 50, 200, 1_000];
@@ -34,7 +34,7 @@ fn prompts(rounds: usize) {
     let mut candidates = vec![("floor: a process that does nothing".to_owned(), floor, Vec::new())];
     for (home, agents) in homes.iter().zip(counts) {
         home.take_over("s1");
-        // No prompt is the one before it, and none is about what another does.
+        // Each prompt differs from the one before it, and none shares a topic with another agent's.
         let nobodys = agents * 100;
         let payloads: Vec<PathBuf> =
             (nobodys..nobodys + 16).map(|n| payload(home, "s1", &words(n))).collect();
@@ -54,7 +54,7 @@ fn prompts(rounds: usize) {
     table(&format!("prompts, {rounds} rounds interleaved, spawn + wait, µs"), names.zip(taken));
 }
 
-/// Ten prompts of eight topics for everyone, each with a few files.
+/// Gives every agent ten prompts of eight topics, each with a few files.
 fn fill(home: &Home, agents: usize) {
     let mut app = home.app();
     for agent in 0..agents {
@@ -71,7 +71,7 @@ fn fill(home: &Home, agents: usize) {
     assert_eq!(app.past_predictions().unwrap().1.all.total(), 0);
 }
 
-/// Eight words that nobody else says.
+/// Makes a prompt of eight words that no other prompt has.
 fn words(seed: usize) -> String {
     let word = |n: usize| format!("topic{}", to_letters(seed * 8 + n));
     (0..8).map(word).collect::<Vec<_>>().join(" ")
@@ -88,7 +88,7 @@ fn payload(home: &Home, session: &str, prompt: &str) -> PathBuf {
     path
 }
 
-/// Precision, recall and lead of the original's rules and of ours, and of ours
+/// Prints precision, recall and lead of the original's rules and of ours, and of ours
 /// without each signal.
 fn evaluate() {
     for set in evaluation::SETS.into_iter().chain([evaluation::ALL]) {

@@ -1,4 +1,4 @@
-//! What the disk is charged for hooks that go on and on.
+//! Benchmark of the disk space that hooks take up as they go on.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -8,12 +8,12 @@ use consort_bench::Home;
 use consort_bench::once;
 use serde_json::json;
 
-/// How many hooks a day are ten a second.
+/// Hooks in a day, at ten a second.
 const A_DAY: usize = 10 * 86_400;
 
 const SESSIONS: usize = 3;
 
-/// Sessions at work, none of which has anything to say to the others.
+/// Runs hooks of sessions that have nothing to do with each other, and prints how the disk space grows.
 pub(crate) fn run(hooks: usize) {
     let home = Home::new(SESSIONS, 100);
     for session in 0..SESSIONS {
@@ -38,7 +38,7 @@ pub(crate) fn run(hooks: usize) {
             once(&mut home.hook(event, &path));
         }
     };
-    // What is written in place or cut at a length has its full size after a while.
+    // Files that are written in place or cut at a length have their full size after a while.
     work(hooks);
     let before = used(home.dir.path());
     work(hooks);
@@ -51,7 +51,7 @@ pub(crate) fn run(hooks: usize) {
     );
 }
 
-/// What a directory takes up.
+/// Returns the bytes that a directory takes up on disk.
 fn used(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     entries

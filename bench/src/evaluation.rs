@@ -1,9 +1,9 @@
-//! How well collisions are foreseen: labelled histories, replayed prompt by
+//! Evaluates how well collisions are foreseen, by labelled histories that are replayed prompt by
 //! prompt.
 //!
-//! `generated` comes from templates with a fixed seed and is about words; `tuned/`
+//! `generated` comes from templates with a fixed seed and tests words; `tuned/`
 //! and `unseen/` are little stories about real work. `tuned/` was looked at while
-//! the rules were made; of `unseen/` only the scores were.
+//! the rules were made; of `unseen/`, only the scores were looked at.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +26,7 @@ use consort_core::convergence::topics;
 
 use crate::generated;
 
-/// What really happened.
+/// The prompts, files and collisions of some agents, in order.
 #[derive(Clone, Debug)]
 pub struct History {
     pub name: String,
@@ -42,7 +42,7 @@ enum Event {
     Collision(usize, usize),
 }
 
-/// Which rules are measured.
+/// The rules to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     pub files: bool,
@@ -50,13 +50,13 @@ pub struct Rules {
     pub without: Option<SignalKind>,
 }
 
-/// What became of the pairs of some histories.
+/// The counts of foreseen, missed and falsely predicted collisions in some histories.
 #[derive(Clone, Debug, Default)]
 pub struct Score {
     pub foreseen: usize,
     pub missed: usize,
     pub false_alarms: usize,
-    /// Prompts of the pair, and minutes, between the prediction and the
+    /// The prompts of the pair, and the minutes, between each prediction and its
     /// collision.
     pub leads: Vec<(usize, i64)>,
 }
@@ -70,7 +70,7 @@ impl Score {
         self.foreseen as f64 / (self.foreseen + self.missed).max(1) as f64
     }
 
-    /// The medians.
+    /// Returns the median lead in prompts and in minutes.
     pub fn lead(&self) -> (usize, i64) {
         let (mut prompts, mut minutes): (Vec<_>, Vec<_>) = self.leads.iter().copied().unzip();
         prompts.sort_unstable();
@@ -80,13 +80,13 @@ impl Score {
     }
 }
 
-/// The sets of histories there are.
+/// The names of the sets of histories.
 pub const SETS: [&str; 3] = ["tuned", "unseen", "generated"];
 
-/// All sets together.
+/// The name for all sets together.
 pub const ALL: &str = "all";
 
-/// How rules do on a set of histories.
+/// Scores rules on a set of histories.
 pub fn score(set: &str, rules: Rules) -> Score {
     let domains = Domains::parse(Domains::DEFAULT).unwrap();
     let mut score = Score::default();
@@ -96,7 +96,7 @@ pub fn score(set: &str, rules: Rules) -> Score {
     score
 }
 
-/// The histories of a set.
+/// Reads the histories of a set.
 pub fn histories(set: &str) -> Vec<History> {
     if set == ALL {
         return SETS.into_iter().flat_map(histories).collect();
@@ -154,9 +154,9 @@ impl History {
         }
     }
 
-    /// Replays it as the hooks see it: at a prompt a session is compared with
-    /// all others, at a file that it reads with the agent that wrote it last,
-    /// at one that it writes with the agent that read it last.
+    /// Replays the history as hooks see it: at a prompt, a session is compared with
+    /// all others; when it reads a file, with the agent that wrote the file last;
+    /// when it writes a file, with the agent that read the file last.
     pub fn replay(&self, rules: Rules, domains: &Domains, score: &mut Score) -> Vec<String> {
         let mut trails: Vec<Trail> = self.agents.iter().map(|name| trail(name)).collect();
         let (mut last_writer, mut last_reader) =
@@ -166,7 +166,7 @@ impl History {
         let mut prompts = vec![0; self.agents.len()];
         let mut report = Vec::new();
         for (at, (minute, event)) in self.events.iter().enumerate() {
-            // What is seen by the very act that makes the collision is not foreseen.
+            // A signal from the very event that makes the collision does not count as foreseen.
             let is_too_late = matches!(self.events.get(at + 1), Some((_, Event::Collision(..))));
             let now = Timestamp(minute * Timestamp::MINUTE);
             let (who, others): (usize, Vec<usize>) = match event {
@@ -236,7 +236,7 @@ impl History {
     }
 }
 
-/// What says first that two collide. At a prompt the files count only where the words do.
+/// Finds the first signal that two agents collide. At a prompt, files count only if words do.
 fn first_signal(trails: [&Trail; 2], is_prompt: bool, context: &ScoringContext<'_>) -> Option<Signal> {
     let [a, b] = trails.map(|trail| TrailProfile::at_a_glance(&TopicSummary::of(trail), context));
     if is_prompt && signals(&a, &b, context).is_empty() {

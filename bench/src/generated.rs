@@ -1,9 +1,9 @@
-//! Histories from templates, with a fixed seed: agents that stay with a topic
-//! and say so, as people who steer by keywords do. Half of them collide.
+//! Generates histories from templates, with a fixed seed: agents that stay with a topic
+//! and name it, as people who steer by keywords do. Half of the histories end in a collision.
 
 use std::fmt::Write as _;
 
-/// A theme: what it is called, the words it is spoken of in, and where it lives.
+/// A theme: its name, the words used about it, and the path of its files.
 type Theme = (&'static str, [&'static str; 4], &'static str);
 
 const THEMES: [Theme; 12] = [
@@ -29,16 +29,16 @@ const STYLES: [fn(&str, &str) -> String; 5] = [
     |theme, word| format!("and {word} for {theme}"),
 ];
 
-/// What a history is about, and whether it ends in a collision.
+/// The plot of a history, which decides whether it ends in a collision.
 #[derive(Clone, Copy)]
 enum Plot {
-    /// Both on one theme, in one place.
+    /// Both work on one theme, in one place.
     Together,
-    /// One comes over from another theme.
+    /// One comes to the other's theme from another one.
     Drift,
     /// Both speak of one theme, in different packages.
     Apart,
-    /// Neighbouring themes.
+    /// They work on neighbouring themes.
     Neighbours,
     /// One takes the theme up long after the other has left it.
     Later,
@@ -62,7 +62,7 @@ impl Plot {
     }
 }
 
-/// The texts of forty histories, with their names.
+/// Returns the names and texts of forty histories.
 pub(crate) fn histories() -> Vec<(String, String)> {
     let mut chance = Chance(0x5eed);
     (0..40).map(|n| (format!("generated-{n:02}"), history(Plot::ALL[n % 8], &mut chance))).collect()
@@ -88,7 +88,7 @@ fn history(plot: Plot, chance: &mut Chance) -> String {
                 _ => false,
             };
             if let Plot::Later = plot {
-                // A moves on after two prompts; B comes when that is long over.
+                // A moves on after two prompts; B comes long after that.
                 if name == "A" && round >= 2 || name == "B" && round < 2 {
                     continue;
                 }
@@ -108,7 +108,7 @@ fn history(plot: Plot, chance: &mut Chance) -> String {
         }
     }
     if plot.collides() {
-        // Neither looked at it before: nothing but the topic told.
+        // Neither has touched the file before: only the topic could foretell the collision.
         let hub = format!("{}.rs", one.2);
         for name in ["A", "B"] {
             let _ = writeln!(text, "@{} {name} w {hub}", minute + 3);
@@ -124,7 +124,7 @@ impl Plot {
     }
 }
 
-/// The same numbers on every machine.
+/// A generator of pseudo-random numbers, the same on every machine.
 struct Chance(u64);
 
 impl Chance {

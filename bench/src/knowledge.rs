@@ -1,4 +1,4 @@
-//! Knowledge: how long a question and a record take, alone and through a server.
+//! Benchmarks of knowledge: the time of a query and a record, by commands and through a server.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -22,8 +22,8 @@ const FILTER: &str = "(length (filter (lambda (p) (and (> (@ p :confidence) 0.8)
 pub(crate) fn run(rounds: usize, many: usize) {
     for count in [10_000, many] {
         let home = Home::new(2, 100);
-        // Here rather than for every command: a process that is started elsewhere is
-        // forked first, which takes longer than all that it does.
+        // Entered here, because a command that is started in another directory is forked first,
+        // which takes longer than the command itself.
         home.enter();
         let taken = fill(&home, count);
         println!("{count} principles recorded in batches of 50: {:.1} s", taken.as_secs_f64());
@@ -73,7 +73,7 @@ fn asked(home: &Home, expression: &str) -> Command {
     home.consort(&["know", "query", expression])
 }
 
-/// As sessions record them: seven fields each.
+/// Makes actions like those that sessions record, with seven fields each.
 fn actions(from: usize, count: usize) -> Vec<Value> {
     let one = |n: usize| {
         json!(["record-principle", {
@@ -86,7 +86,7 @@ fn actions(from: usize, count: usize) -> Vec<Value> {
     (from..from + count).map(one).collect()
 }
 
-/// Through one server, as quick as it goes.
+/// Records many principles by one `know import`; returns the time taken.
 pub(crate) fn fill(home: &Home, count: usize) -> Duration {
     let begun = Instant::now();
     let mut import = home.consort(&["know", "import", "-"]);

@@ -1,4 +1,4 @@
-//! What benchmarks and counter tests share: stores of a given size, and hooks
+//! The parts that benchmarks and counter tests share: stores of a given size, and hooks
 //! run the way an agent CLI runs them.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
@@ -44,11 +44,11 @@ use rustix::process::Pid;
 use rustix::process::WaitId;
 use rustix::process::WaitIdOptions;
 
-/// A program of this workspace, built for release and copied, as installing it
-/// does. Build it first: `cargo build --release --workspace`.
+/// Copies a program of this workspace that was built for release, as installing it
+/// does, and returns the copy's path. Build it first: `cargo build --release --workspace`.
 ///
-/// To be called for each before there are threads: a file that is still open
-/// for writing in a process that one of them has just forked cannot be started.
+/// Call it for each program before any thread starts: a program cannot be started while it is
+/// still open for writing in a process that another thread has just forked.
 pub fn release(program: &str) -> PathBuf {
     static INSTALLED: OnceLock<tempfile::TempDir> = OnceLock::new();
     let installed = INSTALLED.get_or_init(|| tempfile::tempdir().unwrap()).path().join(program);
@@ -67,7 +67,7 @@ pub fn drop_from_cache(program: &Path) {
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
 }
 
-/// Where it was built; `CONSORT` names another, as `scripts/release` makes it.
+/// Returns the path of a built program; `CONSORT` names another `consort`, as `scripts/release` makes.
 fn built(program: &str) -> PathBuf {
     if program == "consort"
         && let Some(path) = std::env::var_os("CONSORT")
@@ -84,13 +84,13 @@ fn built(program: &str) -> PathBuf {
 }
 
 /// A home with a store of `agents` present agents (`s0`, `s1`, …) and at least
-/// `entries` journal entries. This process hosts `s0`, and so whatever it starts
-/// is `s0`'s doing.
+/// `entries` journal entries. This process hosts `s0`, so the commands that it starts
+/// are `s0`'s.
 pub struct Home {
     pub dir: tempfile::TempDir,
     /// The project: a repository without a commit.
     pub cwd: PathBuf,
-    /// Hosts the other agents, and is nobody's ancestor.
+    /// The process that hosts the other agents; it has no children.
     host: Child,
 }
 
@@ -98,7 +98,7 @@ impl Drop for Home {
     fn drop(&mut self) {
         let _ = self.host.kill();
         let _ = self.host.wait();
-        // It may have been entered, and is gone now.
+        // `enter` may have made the project, which is removed now, the current directory.
         let _ = std::env::set_current_dir("/");
     }
 }
@@ -108,8 +108,8 @@ impl Home {
         Self::with(agents, entries, false)
     }
 
-    /// The same with this process hosting all of them: `CONSORT_SESSION` says for
-    /// which of them it starts something.
+    /// Makes a home all of whose agents this process hosts: `CONSORT_SESSION` says for
+    /// which agent it starts a command.
     pub fn together(agents: usize, entries: usize) -> Self {
         Self::with(agents, entries, true)
     }
@@ -126,7 +126,7 @@ impl Home {
         for file in ["login.rs", "free.rs", "file3.rs"] {
             fs::write(cwd.join("src").join(file), "").unwrap();
         }
-        // It ends when we do, however we end.
+        // `cat` ends with this process, however that ends, because its input is closed.
         let host = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let now = machine.now();
         let (files, notes) = (store.side_files(), store.side_files());
@@ -180,13 +180,14 @@ impl Home {
         Self { dir, cwd, host }
     }
 
-    /// Makes the project this process's own directory, and that of all it starts. A command that is
-    /// given another one is forked, which takes as long as this process is large: a millisecond.
+    /// Makes the project the current directory of this process, and of the commands it starts. A
+    /// command that is given another directory is forked, which costs a millisecond for a process
+    /// of this size.
     pub fn enter(&self) {
         std::env::set_current_dir(&self.cwd).unwrap();
     }
 
-    /// From now on this process hosts the session.
+    /// Makes this process the host of a session.
     pub fn take_over(&self, session: &str) {
         let mut app = self.app();
         let agent = app.engine_mut().read().unwrap().agent(&session.into()).unwrap();
@@ -196,8 +197,8 @@ impl Home {
         }
     }
 
-    /// What Claude Code would send for this session, which this process hosts from
-    /// then on.
+    /// Writes a payload that Claude Code would send for this session, and makes this process the
+    /// session's host.
     pub fn payload(&self, session: &str) -> PathBuf {
         self.take_over(session);
         let path = self.dir.path().join(format!("{session}.json"));
@@ -212,7 +213,7 @@ impl Home {
         path
     }
 
-    /// A hook of this home, reading `payload`.
+    /// Makes the command of a hook in this home that reads `payload`.
     pub fn hook(&self, event: &str, payload: &Path) -> Command {
         let mut hook = Command::new(release("consort"));
         hook.args(["hook", "claude", event]);
@@ -221,7 +222,7 @@ impl Home {
         hook
     }
 
-    /// `consort` in this home.
+    /// Makes a command of `consort` in this home.
     pub fn consort(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(release("consort"));
         sealed(command.args(arguments), Path::new("/dev/null"));
@@ -229,7 +230,7 @@ impl Home {
         command
     }
 
-    /// Sends as another agent, in this process: what is not measured.
+    /// Sends a message as another agent, in this process, because this is not measured.
     pub fn send(&self, from: &str, to: &str, text: &str) {
         let mut app = self.app();
         let caller = caller(&mut app, from);
@@ -238,13 +239,13 @@ impl Home {
         app.send(&request).unwrap();
     }
 
-    /// In this process, for what is not measured.
+    /// Makes an app in this process, for calls that are not measured.
     pub fn app(&self) -> App {
         let store = Store::new(self.dir.path().join("consort.db"), Access::Command);
         App::new(store, Machine::new(self.dir.path()))
     }
 
-    /// The letters that wait for a session.
+    /// Returns the letters that wait for a session.
     pub fn waiting(&self, session: &str) -> Vec<Letter> {
         let mailbox = Actor::Agent(session.into());
         self.app().inbox(&InboxRequest { mailbox, from: None, peek: true }).unwrap()
@@ -261,7 +262,7 @@ impl Home {
     }
 }
 
-/// The same small environment for every program that is compared.
+/// Gives a program the small environment that all compared programs have.
 pub fn sealed(command: &mut Command, stdin: &Path) {
     command
         .env_clear()
@@ -272,17 +273,17 @@ pub fn sealed(command: &mut Command, stdin: &Path) {
         .stderr(Stdio::null());
 }
 
-/// Whether [`once`] tells processor time.
+/// Whether [`once`] returns processor time.
 static IN_PROCESSOR_TIME: AtomicBool = AtomicBool::new(false);
 
-/// From now on [`once`] tells how long a process had a processor, in its own code and in the
-/// kernel's, from its start to its end. Other work on the machine changes that far less than how
-/// long it takes. Linux.
+/// Makes [`once`] return how long a process had a processor, in its own code and in the
+/// kernel's, from its start to its end. Other work on the machine changes that far less than the
+/// elapsed time. Linux only.
 pub fn measure_processor_time() {
     IN_PROCESSOR_TIME.store(true, Ordering::Relaxed);
 }
 
-/// Spawn and wait.
+/// Runs a command to its end; returns the time taken.
 pub fn once(command: &mut Command) -> Duration {
     let start = Instant::now();
     let mut child = command.spawn().unwrap();
@@ -293,7 +294,7 @@ pub fn once(command: &mut Command) -> Duration {
     processor_time.unwrap_or(took)
 }
 
-/// Read off the process after its end and before it is reaped.
+/// Reads the processor time of a process after its end and before it is reaped.
 fn processor_time(child: &Child) -> Duration {
     let end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     rustix::process::waitid(WaitId::Pid(Pid::from_child(child)), end).unwrap();
@@ -301,8 +302,8 @@ fn processor_time(child: &Child) -> Duration {
     Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
 }
 
-/// `processes` threads, each running `turns` commands one after the other:
-/// process `p`'s `n`-th. Every command's duration, and that of all together.
+/// Starts `processes` threads that each run `turns` commands one after the other; `command` makes
+/// thread `p`'s `n`-th. Returns every command's duration, and that of all together.
 pub fn at_once(
     processes: usize,
     turns: usize,
@@ -327,14 +328,14 @@ impl Sample {
         Self(durations)
     }
 
-    /// The duration below which this share of the sample lies, in µs.
+    /// Returns the duration below which this share of the sample lies, in µs.
     pub fn quantile(&self, share: f64) -> f64 {
         let index = ((self.0.len() - 1) as f64 * share).round() as usize;
         self.0[index].as_secs_f64() * 1e6
     }
 }
 
-/// The same command under another program.
+/// Makes a command that runs `command` under another program.
 pub fn under(program: &str, arguments: &[&str], command: &Command, stdin: &Path) -> Command {
     let mut outer = Command::new(program);
     outer.args(arguments).arg(command.get_program()).args(command.get_args());
@@ -343,7 +344,7 @@ pub fn under(program: &str, arguments: &[&str], command: &Command, stdin: &Path)
     outer
 }
 
-/// Who calls, if it is that agent.
+/// Returns the facts about a caller that is this agent.
 pub fn caller(app: &mut App, session: &str) -> CallerFacts {
     let agent = app.engine_mut().read().unwrap().agent(&session.into()).unwrap();
     let ancestors = agent.into_iter().map(|(agent, _)| agent.location.process).collect();

@@ -1,5 +1,5 @@
-//! Benchmarks: candidates interleaved in one run, reported as ratios to the
-//! cost of a process that does nothing.
+//! The program that runs all benchmarks: candidates are interleaved in one run, and reported as
+//! ratios to the cost of a process that does nothing.
 //!
 //! `cargo build --release --workspace && cargo run --release -p consort-bench`
 
@@ -38,7 +38,7 @@ use consort_host::Machine;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 
-/// What can be measured by itself.
+/// The parts that can be measured by themselves.
 const PARTS: [&str; 11] = [
     "claims",
     "messages",
@@ -86,7 +86,7 @@ fn main() {
         println!("of single processes: processor time, not how long they took\n");
     }
     let rounds = if quick { 60 } else { 1_000 };
-    // One part, where it is named; else all.
+    // The parts that are named; else all.
     let is_wanted = |part: &str| has(part) || !PARTS.iter().any(|part| has(part));
     if is_wanted("claims") {
         claims::run(rounds, if quick { 100 } else { 10_000 });
@@ -127,7 +127,7 @@ fn main() {
     }
 }
 
-/// One hook after the other, each beside everything it is compared with.
+/// Measures hooks one after the other, interleaved with everything they are compared with.
 fn hooks(rounds: usize, many: usize) {
     let small = Home::new(50, 10_000);
     let large = Home::new(50, many);
@@ -159,15 +159,15 @@ fn hooks(rounds: usize, many: usize) {
     interleaved("hooks", rounds, candidates);
 }
 
-/// A program to measure: its name, how it is started, and what it reads.
+/// A program to measure: its name, its command, and the file of its standard input.
 pub(crate) type Candidate = (String, Command, PathBuf);
 
 pub(crate) fn candidate(name: &str, command: Command, stdin: &Path) -> Candidate {
     (name.to_owned(), command, stdin.to_owned())
 }
 
-/// An order of this round's own: what comes after much work of another finds a colder
-/// machine, so everyone comes after everyone.
+/// Shuffles the order of a round: a program that runs after one with much work finds colder
+/// caches, so over the rounds every program runs after every other.
 pub(crate) fn shuffle(order: &mut [usize], round: usize) {
     order.sort_by_key(|n| text::checksum(format!("{round} {n}").as_bytes()));
 }
@@ -180,7 +180,7 @@ pub(crate) fn interleaved(title: &str, rounds: usize, mut candidates: Vec<Candid
         shuffle(&mut order, round);
         for &n in &order {
             let ((_, command, stdin), taken) = (&mut candidates[n], &mut taken[n]);
-            // What is slow needs fewer rounds to be known.
+            // A slow candidate needs fewer rounds for a stable figure.
             if round < 20 || taken[0] < Duration::from_millis(8) {
                 command.stdin(File::open(stdin).unwrap());
                 taken.push(once(command));
@@ -191,7 +191,7 @@ pub(crate) fn interleaved(title: &str, rounds: usize, mut candidates: Vec<Candid
     table(&format!("{title}, {rounds} rounds interleaved, spawn + wait, µs"), names.zip(taken));
 }
 
-/// What was taken, as medians and ratios to the first, which is the floor.
+/// Prints durations as medians and ratios to the first row, which is the floor.
 pub(crate) fn table(title: &str, rows: impl IntoIterator<Item = (String, Vec<Duration>)>) {
     println!("{title}");
     println!("{:42} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
@@ -204,9 +204,9 @@ pub(crate) fn table(title: &str, rows: impl IntoIterator<Item = (String, Vec<Dur
     println!();
 }
 
-/// Many processes at once, each ending `each` sessions: one recorded entry per
-/// session. First the processes record all theirs in one life, as a server
-/// does; then every entry has a process of its own, as hooks do.
+/// Runs many processes at once that each end `each` sessions, with one recorded entry per
+/// session. First each process records all its entries in one life, as a server
+/// does; then every entry has a process of its own, as with hooks.
 fn writers(processes: usize, each: usize) {
     let total = processes * each;
     let home = Home::new(2 * total, 0);
@@ -251,7 +251,7 @@ fn writers(processes: usize, each: usize) {
 
 const WORKER: &str = "worker";
 
-/// Ends these sessions, one verb and one transaction each.
+/// Ends these sessions, with one verb and one transaction each.
 fn work(home: &Path, sessions: &str) {
     let store = Store::new(home.join("consort.db"), Access::Command);
     let mut app = App::new(store, Machine::new(home));

@@ -1,4 +1,4 @@
-//! The MCP server: how long until it answers, what it weighs, how quick a call is.
+//! Benchmarks of the MCP server: time to its first answer, memory, and time of a call.
 
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -52,7 +52,7 @@ pub(crate) fn run(rounds: usize) {
     println!("resident: {weight} KiB\n");
 }
 
-/// Ended when dropped.
+/// A running `consort mcp`; ended when dropped.
 pub(crate) struct Server {
     child: Child,
     answers: BufReader<std::process::ChildStdout>,

@@ -1,4 +1,4 @@
-//! Messages: what sending, delivering and waiting cost.
+//! Benchmarks of messages: the costs of sending, delivering and waiting.
 
 use std::collections::BTreeSet;
 use std::io::BufRead as _;
@@ -36,7 +36,7 @@ pub(crate) fn run(rounds: usize) {
 fn one_by_one(rounds: usize) {
     let home = Home::new(50, 10_000);
     let (empty, full) = (home.payload("s9"), home.payload("s11"));
-    // Who sends is in the middle of its work, and its hooks have said so.
+    // The sender is working, and its hooks have noted that.
     home.payload("s0");
     home.app().note_activity(&"s0".into(), &ActivityUpdate::of(Status::Working)).unwrap();
     let mut taken: Vec<Vec<Duration>> = vec![Vec::new(); 5];
@@ -57,7 +57,7 @@ fn one_by_one(rounds: usize) {
             };
             taken[*which].push(once(&mut command));
         }
-        // All twenty were handed over; then the model has seen them.
+        // All twenty were delivered; the Stop hook then notes that the model has read them.
         assert!(home.waiting("s11").is_empty());
         once(&mut home.hook("Stop", &full));
     }
@@ -72,7 +72,7 @@ fn one_by_one(rounds: usize) {
     table(&title, names.map(str::to_owned).into_iter().zip(taken));
 }
 
-/// The hooks of a session that has a thousand messages it has not read.
+/// Measures the hooks of a session that has a thousand unread messages.
 fn full_inbox(rounds: usize) {
     let home = Home::new(50, 10_000);
     let full = home.payload("s11");
@@ -82,7 +82,7 @@ fn full_inbox(rounds: usize) {
             home.send("s1", "Agent11", &format!("{round} {n}: the login is ready for review"));
         }
         taken[0].push(once(&mut floor()));
-        // The first hands over what fits; the second and the last note it as read.
+        // The first hook delivers what fits; the second and the last note that as read.
         for (event, taken) in
             ["PostToolUse", "PreToolUse", "UserPromptSubmit", "Stop"].iter().zip(&mut taken[1..])
         {
@@ -93,7 +93,7 @@ fn full_inbox(rounds: usize) {
     table(&format!("1,000 unread messages, {rounds} rounds, spawn + wait, µs"), names.into_iter().zip(taken));
 }
 
-/// From the start of `send` to the line that a blocked `inbox --wait` prints.
+/// Measures the time from the start of `send` to the line that a blocked `inbox --wait` prints.
 fn woken(rounds: usize) {
     let home = Home::together(2, 100);
     let (mut floors, mut sends, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
@@ -104,7 +104,7 @@ fn woken(rounds: usize) {
         while std::fs::read_dir(home.dir.path().join("listeners")).map_or(0, Iterator::count) == 0 {
             std::thread::sleep(Duration::from_millis(1));
         }
-        // It has hung its bell and now looks; then it sleeps.
+        // The waiter has opened its pipe and now looks for mail; wait until it sleeps.
         std::thread::sleep(Duration::from_millis(10));
         floors.push(once(&mut floor()));
         let start = Instant::now();
@@ -131,7 +131,7 @@ fn woken(rounds: usize) {
     );
 }
 
-/// Many senders to one inbox, a process for each message; in turns with as many
+/// Measures many senders to one inbox, with a process for each message, in turns with as many
 /// processes that do nothing.
 fn crowd(processes: usize, each: usize) {
     let home = Home::new(50, 1_000);
@@ -168,7 +168,7 @@ fn crowd(processes: usize, each: usize) {
     println!("{} of {total} arrived, {} different, journal {sound}\n", letters.len(), texts.len());
 }
 
-/// The same with hcom, where it is installed: HCOM=/path/to/venv/bin/hcom
+/// Measures the same crowd with hcom, if it is installed: HCOM=/path/to/venv/bin/hcom
 fn peer(hcom: &str, processes: usize, each: usize) {
     let home = tempfile::tempdir().unwrap();
     let hcom = |arguments: &[&str]| {
@@ -202,14 +202,14 @@ fn peer(hcom: &str, processes: usize, each: usize) {
     println!("hcom send, {total} messages {rate:6.0}/s, {} refused\n", refused.into_inner());
 }
 
-/// How often a crowd is measured: once is easily off by a tenth.
+/// The number of times that a crowd is measured: one measurement is easily off by a tenth.
 const TURNS: usize = 6;
 
 fn floor() -> Command {
     alone(&release("floor"), &[])
 }
 
-/// The same program, with nothing to do.
+/// Makes a command of `consort` with nothing to do.
 fn noop() -> Command {
     alone(&release("consort"), &["hook"])
 }

@@ -1,7 +1,7 @@
-//! What it costs to watch 50 panes, how soon a dialog is told, and how long it takes to say what a
-//! screen means.
+//! Benchmarks of panes: the cost of watching 50 of them, the time until a dialog is reported, and
+//! the time to classify a screen.
 //!
-//! The panes run this program, which draws what Claude Code draws; a line that it reads makes
+//! The panes run this program, which draws what Claude Code draws; a line on its input makes
 //! it draw a permission dialog.
 
 use std::io::BufRead as _;
@@ -30,20 +30,20 @@ use consort_host::Machine;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 
-/// The mode of this program that is run in a pane.
+/// The argument that makes this program the one that runs in a pane.
 pub(crate) const PROGRAM: &str = "pane";
 
 const PANES: usize = 50;
 
-/// How many of them draw something every second: those that do are looked at every second, the
+/// The number of panes that draw something every second: those are looked at every second, the
 /// rest only when they have drawn something.
 const SCENARIOS: [(&str, usize); 3] =
     [("all at rest", 0), ("10 of them draw every second", 10), ("all draw every second", PANES)];
 
-/// How often each screen is read.
+/// The number of times that each screen is classified.
 const READINGS: usize = 200;
 
-/// In so many a dialog comes up.
+/// The number of panes in which a dialog comes up.
 const ASKING: usize = 25;
 
 const RULE: &str = "────────────────────────────────────────";
@@ -74,7 +74,7 @@ pub(crate) fn run(seconds: u64) {
         let server = Server::start(drawing);
         let alone = share(seconds, || server.used());
         let mut watch = server.watch();
-        // What is seen for the first time costs more.
+        // The first look at each pane costs more.
         std::thread::sleep(Duration::from_secs(3));
         let (before, watcher) = (server.used(), used(watch.child.id()));
         let began = Instant::now();
@@ -91,8 +91,8 @@ pub(crate) fn run(seconds: u64) {
     println!();
 }
 
-/// How long it takes to say what a screen of 50 lines means: every screen that the signatures are
-/// tested with, with as many lines above it as it lacks.
+/// Measures the time to classify a screen of 50 lines, for every screen that the signatures are
+/// tested with, filled up with lines above.
 fn time_readings() {
     let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/agents/tests/captures");
     let index = std::fs::read_to_string(captures.join("index.jsonl")).unwrap();
@@ -122,7 +122,7 @@ fn time_readings() {
     println!("a screen is read in {median:.0} µs (median of {count} screens; {most:.0} µs at most)");
 }
 
-/// A tmux server with panes of ours, which are recorded as opened. It ends with its owner.
+/// A tmux server with panes that are recorded as opened by us. It ends when dropped.
 struct Server {
     home: Home,
     socket: PathBuf,
@@ -195,7 +195,7 @@ impl Server {
         Watch { child, lines }
     }
 
-    /// Has dialogs come up one after the other, and waits until each is told.
+    /// Makes dialogs come up one after the other, and measures the time until each is reported.
     fn time_dialogs(&self, watch: &mut Watch) {
         let mut taken = Vec::new();
         for pane in self.panes.iter().rev().take(ASKING) {
@@ -228,17 +228,17 @@ impl Drop for Watch {
     }
 }
 
-/// The share of a core that something uses.
+/// Returns the share of a core that something uses, in percent, over some seconds.
 pub(crate) fn share(seconds: u64, used: impl Fn() -> f64) -> f64 {
     let (before, began) = (used(), Instant::now());
     std::thread::sleep(Duration::from_secs(seconds));
     100.0 * (used() - before) / began.elapsed().as_secs_f64()
 }
 
-/// The processor time of a process and of its children that have ended, in seconds.
+/// Returns the processor time of a process and of its children that have ended, in seconds.
 pub(crate) fn used(pid: u32) -> f64 {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).unwrap();
-    // The name before it may have spaces in it.
+    // The program's name before these fields may have spaces in it.
     let (_, rest) = stat.rsplit_once(") ").unwrap();
     let ticks: Vec<f64> = rest.split(' ').skip(11).take(4).map(|ticks| ticks.parse().unwrap()).collect();
     ticks.iter().sum::<f64>() / 100.0

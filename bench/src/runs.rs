@@ -1,5 +1,5 @@
-//! Runs: what `consort run` adds before its CLI is there, what a long ledger costs, and what
-//! many supervisors take at once. The CLI is this program under another name.
+//! Benchmarks of runs: the time that `consort run` adds before its CLI starts, the cost of a long
+//! ledger, and that of many supervisors at once. The CLI is this program under another name.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +39,7 @@ use crate::interleaved;
 /// The name under which this program is an agent CLI.
 pub(crate) const CLI: &str = "claude";
 
-/// How many supervisors there are at once.
+/// The number of supervisors at once.
 const MANY: usize = 32;
 
 pub(crate) fn run(rounds: usize, ledger_of: usize) {
@@ -48,13 +48,13 @@ pub(crate) fn run(rounds: usize, ledger_of: usize) {
     side_by_side();
 }
 
-/// By the clock that two processes share.
+/// Reads the clock that two processes share.
 #[expect(clippy::disallowed_methods, reason = "two processes are timed")]
 fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap()
 }
 
-/// Notes when it began, and works for as many tenths of a second as its prompt says.
+/// Plays the agent CLI: notes when it began, and works for as many tenths of a second as its prompt says.
 pub(crate) fn be_a_cli() {
     let now = since_1970();
     if let Some(home) = std::env::var_os("CONSORT_HOME") {
@@ -78,7 +78,7 @@ pub(crate) fn be_a_cli() {
     tell(json!({ "type": "result", "subtype": "success", "is_error": false, "result": "done" }));
 }
 
-/// A command of the agent that this process hosts, where this program is its CLI.
+/// Makes a command of the agent that this process hosts, with this program as the CLI for runs.
 fn consort(home: &Home, arguments: &[&str]) -> Command {
     let bin = home.dir.path().join("bin");
     fs::create_dir_all(&bin).unwrap();
@@ -99,7 +99,7 @@ fn until_exec(rounds: usize) {
         let at: u128 = fs::read_to_string(&began).unwrap().parse().unwrap();
         Duration::from_nanos(at.saturating_sub(since) as u64)
     };
-    // What the CLI's help says is asked for once.
+    // The first run also asks for the CLI's help, so it is not measured.
     one();
     let nothing = home.dir.path().join("nothing");
     fs::write(&nothing, "").unwrap();
@@ -118,7 +118,7 @@ fn until_exec(rounds: usize) {
     );
 }
 
-/// Lists and costs, with many runs and with few.
+/// Measures `runs list` and `runs cost`, with many runs and with few.
 fn ledger(rounds: usize, many: usize) {
     let (few, large) = (Home::new(1, 100), Home::new(1, 100));
     fill(&few, 100);
@@ -133,7 +133,7 @@ fn ledger(rounds: usize, many: usize) {
     interleaved("a ledger of runs", rounds.min(200), candidates);
 }
 
-/// Runs that have ended, over the last months.
+/// Records runs that have ended, one for each of the last minutes.
 fn fill(home: &Home, count: usize) {
     let machine = Machine::new(home.dir.path());
     let mut app = home.app();
@@ -191,7 +191,7 @@ fn fill(home: &Home, count: usize) {
     tx.commit().unwrap();
 }
 
-/// What supervisors take while their CLIs work, and whoever waits for them.
+/// Measures the supervisors while their CLIs work, and the process that waits for them.
 fn side_by_side() {
     let home = Home::new(1, 1_000);
     let tasks = vec!["200"; MANY];
@@ -221,15 +221,15 @@ fn side_by_side() {
     assert!(batch.wait().unwrap().success());
 }
 
-/// A process of ours.
+/// A `consort` process of a home.
 struct Ours {
     is_supervisor: bool,
-    /// For how long it had a processor.
+    /// The time for which the process had a processor.
     time: Duration,
     anonymous: u64,
 }
 
-/// The processes of this program that work in a home, by id.
+/// Finds the processes of `consort runs` that work in a home, by id.
 fn ours(home: &Path) -> BTreeMap<u32, Ours> {
     let needle = format!("CONSORT_HOME={}", home.display());
     let mut found = BTreeMap::new();

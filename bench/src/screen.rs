@@ -1,5 +1,5 @@
-//! The screen: how soon it shows something, how soon a journal entry is on it, and what it takes
-//! while nothing happens and while much does. It runs at a terminal of its own, which is read here.
+//! Benchmarks of the screen: the time to its first paint, the time until it shows a journal entry,
+//! and its processor time while nothing happens and while much does. Its terminal is read here.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -27,7 +27,7 @@ use rustix::termios::Winsize;
 use crate::panes::share;
 use crate::panes::used;
 
-/// What the panel of agents is called.
+/// The title of the panel of agents.
 const PANEL: &str = "Agents";
 
 pub(crate) fn run(rounds: usize, entries: usize, seconds: u64) {
@@ -42,7 +42,7 @@ pub(crate) fn run(rounds: usize, entries: usize, seconds: u64) {
 
     let (_, screen) = Shown::begin(&home, "Agent9");
     screen.settle();
-    // The newest line of the feed is always seen; only what differs from the last one is drawn.
+    // The feed always shows its newest line; only its difference from the line before is drawn.
     screen.press("9");
     screen.settle();
     let seen = (0..rounds.min(100)).map(|n| {
@@ -52,7 +52,7 @@ pub(crate) fn run(rounds: usize, entries: usize, seconds: u64) {
         screen.until(&text).saturating_duration_since(committed)
     });
     tell("a message, after its commit", &Sample::new(seen.collect()));
-    // What waits is looked at with everything else.
+    // Waiting mail is looked at on every update, so it is read before the idle screen is measured.
     let app = &mut home.app();
     let letters = app.inbox(&InboxRequest { mailbox: Actor::Person, from: None, peek: false }).unwrap();
     app.mark_read(&Actor::Person, &letters).unwrap();
@@ -81,23 +81,23 @@ fn tell(what: &str, sample: &Sample) {
     println!("{what:46} {median:>6.1} ms, p95 {p95:.1}");
 }
 
-/// A home in which this process is nobody's: the person calls from it.
+/// Makes a home in which this process hosts no agent, so that the person calls from it.
 fn home(agents: usize, entries: usize) -> Home {
     let home = Home::new(agents, entries);
     home.app().leave(&"s0".into(), LeaveReason::Ended, Actor::Person).unwrap();
     home
 }
 
-/// A screen at a terminal of its own. It ends with its owner.
+/// A running screen with its own terminal. It ends when dropped.
 struct Shown {
     child: Child,
-    /// What was drawn, and when.
+    /// The pieces of output that were drawn, each with its time.
     pieces: Receiver<(Instant, Vec<u8>)>,
     keys: File,
 }
 
 impl Shown {
-    /// Starts one; how long it took until this was drawn.
+    /// Starts a screen; returns it with the time until `awaited` was drawn.
     fn begin(home: &Home, awaited: &str) -> (Duration, Self) {
         let (master, slave) = terminal();
         let mut command = home.consort(&["up", "--here", "--yes"]);
@@ -125,7 +125,7 @@ impl Shown {
         (&self.keys).write_all(key.as_bytes()).unwrap();
     }
 
-    /// When this was drawn.
+    /// Waits until `awaited` was drawn; returns the time.
     fn until(&self, awaited: &str) -> Instant {
         let mut drawn = Vec::new();
         loop {
@@ -150,7 +150,7 @@ impl Drop for Shown {
     }
 }
 
-/// Both ends of a terminal of 200 × 60.
+/// Makes a terminal of 200 × 60; returns both ends.
 fn terminal() -> (OwnedFd, OwnedFd) {
     let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     rustix::pty::grantpt(&master).unwrap();

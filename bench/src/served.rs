@@ -1,5 +1,5 @@
-//! Knowledge through servers: what HTTP adds to a call, what a query without end does to
-//! others, what hostile queries leave behind, and what saving for git costs.
+//! Benchmarks of knowledge through servers: the time that HTTP adds to a call, the effect of an
+//! endless query on others, the memory that hostile queries leave behind, and the cost of saving for git.
 
 use std::io::Read as _;
 use std::io::Write as _;
@@ -27,7 +27,7 @@ use crate::table;
 
 const CLIENTS: usize = 20;
 
-/// What keeps a query going, fills what it may keep, and nests too deep.
+/// Queries that never end, fill the memory that they may keep, or nest too deep.
 const HOSTILE: &[&str] = &[
     "(let loop ((n 0)) (loop (+ n 1)))",
     "(define big (map (lambda (x) (list x (* x 2))) (range 60000)))",
@@ -54,7 +54,7 @@ pub(crate) fn run(rounds: usize, hostile: usize) {
     table("a query through a server, µs", rows.map(|(name, taken)| (name.to_owned(), taken)));
 
     let (mut quiet, mut beside) = (Vec::new(), Vec::new());
-    // By turns: the machine is never the same for long.
+    // In turns, because the load of the machine changes.
     for _ in 0..4 {
         quiet.extend(site.crowd(rounds / 4));
         let goes_on = AtomicBool::new(true);
@@ -89,7 +89,7 @@ pub(crate) fn run(rounds: usize, hostile: usize) {
     let plain: Vec<Duration> = (0..rounds)
         .map(|round| once(&mut add("knowledge.save=false", &format!("plain-{round}"), "some words")))
         .collect();
-    // Not by turns: each save would bring two things to the file.
+    // Not in turns with the unsaved ones: each save would then write two things to the file.
     once(&mut add("knowledge.save=true", "first", "some words"));
     let saved = |round| once(&mut add("knowledge.save=true", &format!("saved-{round}"), "some words"));
     let saved: Vec<Duration> = (0..rounds).map(saved).collect();
@@ -103,7 +103,7 @@ pub(crate) fn run(rounds: usize, hostile: usize) {
     table("saving for git, µs", rows.map(|(name, taken)| (name.to_owned(), taken)));
 }
 
-/// `consort serve`; ended when dropped.
+/// A running `consort serve`; ended when dropped.
 struct Site {
     pid: Pid,
     port: String,
@@ -111,8 +111,8 @@ struct Site {
 }
 
 impl Site {
-    /// This process hosts an agent, and no agent may serve: a shell that ends at once
-    /// leaves it to nobody.
+    /// Starts the server through a shell that ends at once, so that this process is not its
+    /// ancestor: this process hosts an agent, and no agent may serve.
     fn start(home: &Home) -> Self {
         let serve = home.consort(&[]).get_program().to_string_lossy().into_owned();
         let mut shell = Command::new("sh");
@@ -129,7 +129,7 @@ impl Site {
         Self { pid: Pid::from_raw(pid).unwrap(), port, token }
     }
 
-    /// A call of the tool, over a connection of its own.
+    /// Calls the tool `query` over a new connection; returns the time taken.
     fn query(&self, expr: &str) -> Duration {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -155,7 +155,7 @@ impl Site {
         begun.elapsed()
     }
 
-    /// Many clients at once, each asking so often.
+    /// Lets many clients query at once, `each` times; returns all durations.
     fn crowd(&self, each: usize) -> Vec<Duration> {
         std::thread::scope(|scope| {
             let ask = || (0..each).map(|_| self.query("(+ 1 2)")).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! The figures that the documentation quotes, held.
+//! Tests the claims that the documentation makes about how well collisions are foreseen.
 
 use consort_bench::evaluation::ALL;
 use consort_bench::evaluation::Rules;
@@ -33,7 +33,7 @@ fn half_of_the_histories_end_in_a_collision() {
     }
 }
 
-/// Without either of them less is foreseen, or later.
+/// Without either of these signals, fewer collisions are foreseen, or later.
 #[test]
 fn cross_approach_and_approaching_foresee_what_nothing_else_does() {
     for kind in [SignalKind::CrossApproach, SignalKind::Approaching] {

@@ -1,5 +1,5 @@
-//! What noise cannot touch: how much a hook does. The measure is what was found for
-//! such a hook, with something on top.
+//! Tests how much work a hook does, by counters that noise cannot touch. Each limit is a
+//! measured figure with a margin.
 //!
 //! These need the release build (`cargo build --release --workspace`), strace
 //! and valgrind; `scripts/test` brings all three.
@@ -13,19 +13,19 @@ use consort_bench::Home;
 use consort_bench::release;
 use consort_bench::under;
 
-/// Of a hook that opens no database.
+/// Most page faults of a hook that opens no database.
 const PAGE_FAULTS: u64 = 77 * 13 / 10;
-/// To know where a file really is, each part of its path is looked at. Twenty of
-/// them set the timer that ends it and find whose session it is.
+/// Most system calls of a hook that opens no database. Some look at each part of a path, to
+/// find where the file really is; twenty set the deadline timer and find the session.
 const SYSCALLS: usize = 67 * 12 / 10;
-/// On top of a process that does nothing and starts as Rust starts them, which
-/// this one does not: that is worth forty thousand under valgrind, where there
+/// Most instructions beyond those of a process that does nothing and starts as Rust programs start.
+/// The hook does not start so, which saves forty thousand under valgrind, where there
 /// is more memory to read about.
 const INSTRUCTIONS: i64 = 25_000 * 12 / 10;
 
-/// Of one that does.
+/// Most page faults of a hook that opens the database.
 const PAGE_FAULTS_WITH_STORE: u64 = 131 * 13 / 10;
-/// Eleven of them file away where the session has been.
+/// Most system calls of a hook that opens the database. Eleven of them file away the session's trail.
 const SYSCALLS_WITH_STORE: usize = 155 * 12 / 10;
 const INSTRUCTIONS_WITH_STORE: u64 = 1_080_000 * 12 / 10;
 
@@ -37,7 +37,7 @@ fn a_pre_tool_use_hook_does_little() {
     let calls = syscalls(&hook(), &payload);
     assert!(calls.len() <= SYSCALLS, "{} syscalls:\n{}", calls.len(), calls.join("\n"));
     assert!(!calls.iter().any(|call| call.contains("sync(")), "{calls:#?}");
-    // Where the loader puts the stack moves it by one or two.
+    // The place at which the loader puts the stack changes the count by one or two.
     let faults = (0..7).map(|_| page_faults(hook())).min().unwrap_or_default();
     assert!(faults <= PAGE_FAULTS, "{faults} page faults");
     let floor = instructions(&Command::new(release("floor")), &payload);
@@ -49,7 +49,7 @@ fn a_pre_tool_use_hook_does_little() {
 #[test]
 fn a_hook_that_records_an_entry_does_not_do_much() {
     let home = Home::new(50, 10_000);
-    // Somebody has the store open, as somebody has wherever two agents are at work.
+    // Another process has the store open, as is usual where two agents are at work.
     let _holder = Holder::open(&home);
     let payload = home.payload("s1");
     let calls = syscalls(&home.hook("SessionEnd", &payload), &payload);
@@ -120,7 +120,7 @@ fn instructions(command: &Command, stdin: &Path) -> u64 {
     line.unwrap_or_else(|| panic!("{text}")).trim().parse().unwrap()
 }
 
-/// Read off the process after its end and before it is reaped.
+/// Reads the page faults of a process after its end and before it is reaped.
 fn page_faults(mut command: Command) -> u64 {
     use rustix::process::WaitId;
     use rustix::process::WaitIdOptions;

@@ -1,3 +1,3 @@
-//! A program that does nothing.
+//! A program that does nothing, to measure what any process costs.
 
 fn main() {}

@@ -1,4 +1,4 @@
-//! Copies a file or a directory from one tree to another, links as links.
+//! Copies a file or a directory from one tree to another; a link is copied as a link.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -15,13 +15,13 @@ use rustix::io::Errno;
 use crate::Tree;
 use crate::tree::Missing;
 
-/// No directory that is copied is nested deeper.
+/// Most levels of nested directories that are copied.
 const DEEPEST: usize = 100;
 
 impl Tree {
-    /// Copies what is at `path` to the same path of another tree, with its modes. No link is
-    /// followed: each is copied as it is. What the other tree has already stays; what is not
-    /// there is not copied.
+    /// Copies the file or directory at `path` to the same path of another tree, with its modes. No
+    /// link is followed: each is copied as a link. Files that the other tree has already stay as
+    /// they are. If nothing is at `path`, nothing is copied.
     pub fn copy_to(&self, other: &Self, path: &Path) -> io::Result<()> {
         let (from, name) = match self.parent(path, Missing::Refuse) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -71,7 +71,7 @@ fn copy(from: &OwnedFd, to: &OwnedFd, name: impl rustix::path::Arg + Copy, deepe
             Ok(rustix::fs::fchmod(&target, mode)?)
         }
         FileType::Directory => Err(io::Error::other("it is nested too deep")),
-        // A pipe, a socket or a device is no content.
+        // A pipe, a socket or a device has no content to copy.
         _ => Ok(()),
     }
 }

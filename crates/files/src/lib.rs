@@ -1,4 +1,4 @@
-//! Safe file access: files that somebody else may have prepared, and directories that
+//! Safe file access, for files that an attacker may have prepared, and for directories that
 //! are ours.
 //!
 //! A repository can bring links, pipes and devices under any name, and the

@@ -1,4 +1,4 @@
-//! Directories that are ours, by a marker file, and the only recursive removal in the
+//! Directories that a marker file shows to be ours, and the only recursive removal in the
 //! program.
 
 use std::fs;
@@ -16,10 +16,10 @@ use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// The file that says that a directory was made by us and may be removed.
+/// The marker file that shows that a directory was made by us and may be removed.
 pub const MARKER: &str = ".consort-directory";
 
-/// No directory of ours is nested deeper.
+/// Most levels of nested directories that are removed.
 const DEEPEST: usize = 8;
 
 /// A directory that was shown to be ours: it was opened without following a
@@ -29,8 +29,8 @@ pub struct OurDir {
 }
 
 impl OurDir {
-    /// Makes a private directory and the ones above it, and marks it as ours. One
-    /// that was there before stays as it is: it may be somebody else's.
+    /// Makes a private directory and the ones above it, and marks it as ours. A directory
+    /// that existed before stays as it is: it may be somebody else's.
     pub fn create(path: &Path) -> io::Result<()> {
         let make = || fs::DirBuilder::new().mode(0o700).create(path);
         let made = match make() {
@@ -47,7 +47,7 @@ impl OurDir {
         }
     }
 
-    /// Marks a directory that is known to be ours: an earlier version made it.
+    /// Marks a directory that is known to be ours because an earlier version made it.
     pub fn adopt(path: &Path) -> io::Result<()> {
         let dir = open_dir(CWD, path)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -71,21 +71,21 @@ impl OurDir {
         }
     }
 
-    /// Removes a directory of ours and everything in it. One that is not there
-    /// is removed already.
+    /// Removes a directory of ours and everything in it. It is no error if the directory
+    /// does not exist.
     pub fn remove(path: &Path) -> io::Result<()> {
         let ours = match Self::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             ours => ours?,
         };
-        // The marker goes last, so that what is interrupted can be finished.
+        // The marker goes last, so that an interrupted removal can be finished.
         empty(&ours.dir, Some(MARKER), DEEPEST)?;
         rustix::fs::unlinkat(&ours.dir, MARKER, AtFlags::empty())?;
         fs::remove_dir(path)
     }
 
     /// Removes one entry of this directory, with everything in it. The name is
-    /// one component; what is not there is removed already.
+    /// one component. It is no error if the entry does not exist.
     pub fn remove_entry(&self, name: &str) -> io::Result<()> {
         if name.is_empty() || name.contains(['/', '\0']) || matches!(name, "." | ".." | MARKER) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not the name of an entry"));
@@ -113,7 +113,7 @@ fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
 
 fn remove_entry(dir: &OwnedFd, name: impl rustix::path::Arg + Copy, deepest: usize) -> io::Result<()> {
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
-        // Linux says that it is a directory, others that it is not permitted.
+        // For a directory, Linux says ISDIR, and other systems say PERM.
         Err(Errno::ISDIR | Errno::PERM) if deepest > 0 => {
             let inner = open_dir(dir, name)?;
             empty(&inner, None, deepest - 1)?;

@@ -13,17 +13,17 @@ use rustix::fs::OFlags;
 /// Reads a regular file of at most `limit` bytes. A pipe, a device or a longer
 /// file is an error; links are followed.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    // Without waiting: opening a pipe would block until somebody writes to it.
+    // Non-blocking: otherwise opening a pipe would block until somebody writes to it.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     read_open(&rustix::fs::openat(CWD, path, flags, Mode::empty())?, limit)
 }
 
-/// Whether the file behind a path is a regular one.
+/// Tells whether the file behind a path is a regular file; links are followed.
 pub fn is_regular(path: &Path) -> bool {
     rustix::fs::stat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file())
 }
 
-/// Reads what was opened, if it is a regular file of at most `limit` bytes.
+/// Reads an open file, if it is a regular file of at most `limit` bytes.
 pub fn read_open(file: impl AsFd, limit: u64) -> io::Result<Vec<u8>> {
     let stat = rustix::fs::fstat(&file)?;
     if !FileType::from_raw_mode(stat.st_mode).is_file() {
@@ -33,7 +33,7 @@ pub fn read_open(file: impl AsFd, limit: u64) -> io::Result<Vec<u8>> {
     if stat.st_size as u64 > limit {
         return Err(too_long());
     }
-    // All in one piece, and with room for more: less than there is room for is all.
+    // One read with a byte of room to spare: if it does not fill the room, the file is read whole.
     let mut bytes = Vec::with_capacity(stat.st_size as usize + 1);
     loop {
         rustix::io::read(&file, spare_capacity(&mut bytes))?;
@@ -43,7 +43,7 @@ pub fn read_open(file: impl AsFd, limit: u64) -> io::Result<Vec<u8>> {
         if bytes.len() < bytes.capacity() {
             return Ok(bytes);
         }
-        // It has grown since.
+        // The file has grown since `fstat`.
         bytes.reserve(1);
     }
 }

@@ -17,17 +17,17 @@ use rustix::io::Errno;
 
 use crate::temporary_files::TemporaryFiles;
 
-/// What every temporary file of ours has in its name.
+/// The text that every temporary file of ours has in its name.
 const INFIX: &str = ".consort-tmp-";
 
-/// Who may read a file that did not exist before.
+/// The mode of a file that did not exist before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewFile {
-    /// This user alone.
+    /// Readable by this user alone.
     Private,
-    /// All whom the user lets read new files (the umask).
+    /// Readable by everyone whom the umask lets read new files.
     Shared,
-    /// The same, to be run.
+    /// Readable and executable by everyone whom the umask lets.
     Program,
 }
 
@@ -35,8 +35,8 @@ pub enum NewFile {
 /// mode of the old one takes its place in one step. If the last component is a
 /// link, its target is replaced and the link stays.
 ///
-/// `is_due` is asked when only the rename is left; an error from it leaves the
-/// old file in place. A temporary file that a killed process leaves behind is
+/// `is_due` is called when only the rename is left to do; if it returns an error, the
+/// old file stays in place. A temporary file that a killed process leaves behind is
 /// removed by [`TemporaryFiles::sweep`].
 pub fn replace(
     path: &Path,
@@ -65,13 +65,13 @@ impl NewFile {
     }
 }
 
-/// Whether a file has the name of a temporary file of ours.
+/// Tells whether a file has the name of a temporary file of ours.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     name.starts_with('.') && name.contains(INFIX)
 }
 
-/// The same for a file in an open directory.
+/// Replaces a file in an open directory as [`replace`] does.
 pub(crate) fn replace_at(
     dir: impl AsFd,
     path: &Path,
@@ -110,10 +110,10 @@ pub(crate) fn replace_at(
     written
 }
 
-/// Unique even where several process namespaces share the directory.
+/// Makes a name that is unique even if several process namespaces share the directory.
 fn temporary_name(name: &OsStr) -> io::Result<String> {
     let random = random()?;
-    // File names end at 255 bytes.
+    // File names have at most 255 bytes.
     let name: String = name.to_string_lossy().chars().take(48).collect();
     Ok(format!(".{name}{INFIX}{}-{random:016x}", std::process::id()))
 }
@@ -133,8 +133,8 @@ pub(crate) fn random() -> io::Result<u64> {
     Ok(u64::from_ne_bytes(bytes))
 }
 
-/// The file that a link in the last place points to, also where that is not
-/// there yet.
+/// Finds the file that a link in the last component points to, even if that file does not
+/// exist yet.
 fn behind_link(path: &Path) -> io::Result<PathBuf> {
     const MOST_LINKS: usize = 16;
     let mut path = path.to_owned();

@@ -21,7 +21,7 @@ use crate::OurDir;
 use crate::replace::is_temporary;
 use crate::replace::random;
 
-/// Longer than any path.
+/// Most bytes that are read of a note; longer than any path.
 const LONGEST: u64 = 8 << 10;
 
 /// A directory of notes, one per temporary file. The process that makes the
@@ -31,14 +31,14 @@ pub struct TemporaryFiles {
     dir: PathBuf,
 }
 
-/// A note; removed when dropped.
+/// A locked note about one temporary file; removed when dropped.
 pub(crate) struct Note {
     path: PathBuf,
     _locked: File,
 }
 
 impl TemporaryFiles {
-    /// Keeps its notes in `dir`, which is made when it is needed.
+    /// Sets `dir` as the directory of the notes; it is made when it is needed.
     pub fn new(dir: &Path) -> Self {
         Self { dir: dir.to_owned() }
     }
@@ -68,7 +68,7 @@ impl Drop for Note {
     }
 }
 
-/// Removes a note and its temporary file, if nobody is at work on it.
+/// Removes a note and its temporary file, unless a living process holds the note's lock.
 fn finish(note: &Path) -> io::Result<()> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(note)?;
@@ -78,7 +78,7 @@ fn finish(note: &Path) -> io::Result<()> {
     let mut path = Vec::new();
     file.take(LONGEST).read_to_end(&mut path)?;
     let path = PathBuf::from(OsString::from_vec(path));
-    // Nothing else is ever removed on the word of a note.
+    // A note cannot cause the removal of anything but a temporary file.
     if is_temporary(&path) && fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
         fs::remove_file(&path)?;
     }

@@ -26,13 +26,13 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree below `root`; the root itself is the caller's choice and may be
+    /// Makes the tree below `root`; the root itself is the caller's choice and may be
     /// reached through links.
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
 
-    /// Reads a regular file of at most `limit` bytes; `None` if it is not there.
+    /// Reads a regular file of at most `limit` bytes; `None` if it does not exist.
     pub fn read(&self, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
         let open = || {
             let (dir, name) = self.parent(path, Missing::Refuse)?;
@@ -60,7 +60,7 @@ impl Tree {
         replace_at(&dir, &self.root.join(path), contents, NewFile::Shared, pending, is_due)
     }
 
-    /// Removes a file or a link; what it points to stays.
+    /// Removes a file or a link; the target of a link stays.
     pub fn remove(&self, path: &Path) -> io::Result<()> {
         let (dir, name) = self.parent(path, Missing::Refuse)?;
         Ok(rustix::fs::unlinkat(&dir, name, AtFlags::empty())?)
@@ -72,7 +72,7 @@ impl Tree {
         Ok(rustix::fs::unlinkat(&dir, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Whether there is a regular file, reached without following a link.
+    /// Tells whether a regular file is at `path`, reached without following a link.
     pub fn has_file(&self, path: &Path) -> bool {
         let kind = || {
             let (dir, name) = self.parent(path, Missing::Refuse).ok()?;
@@ -82,7 +82,7 @@ impl Tree {
         kind() == Some(FileType::RegularFile)
     }
 
-    /// The directory that contains `path`, opened component by component, and
+    /// Opens the directory that contains `path`, component by component, and returns it with
     /// the last component.
     pub(crate) fn parent<'p>(&self, path: &'p Path, missing: Missing) -> io::Result<(OwnedFd, &'p OsStr)> {
         let outside = || io::Error::new(io::ErrorKind::InvalidInput, "the path leads outside of its root");
@@ -111,15 +111,15 @@ impl Tree {
     }
 }
 
-/// What to do about directories on the way that do not exist.
+/// The way to treat directories above a path that do not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     Make,
     Refuse,
 }
 
-/// The kernel reports a link that must not be followed as a loop, or as
-/// something that is no directory.
+/// Explains the errors with which the kernel reports a link that must not be followed: a
+/// loop, or something that is no directory.
 fn as_link(error: Errno) -> io::Error {
     match error {
         Errno::LOOP | Errno::NOTDIR => {

@@ -1,4 +1,5 @@
-//! Hostile trees, and what may be removed.
+//! Tests that hostile trees cannot lead reads or writes astray, and that only our own files are
+//! removed.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -84,7 +85,7 @@ fn what_a_killed_process_left_behind_is_removed() {
     let pending = TemporaryFiles::new(&notes);
     pending.sweep();
     replace(&dir.join("file"), b"whole", NewFile::Shared, &pending, || {
-        // Others look while this one is at work.
+        // Another process sweeps while this one is at work.
         pending.sweep();
         assert_eq!(names(&dir).len(), 1);
         // As if it were killed here.
@@ -127,7 +128,7 @@ fn only_what_is_marked_as_ours_is_removed() {
     let temp = tempfile::tempdir().unwrap();
     let theirs = temp.path().join("mail");
     fs::create_dir_all(theirs.join("inbox")).unwrap();
-    // It was there before us.
+    // The directory existed before `create`.
     OurDir::create(&theirs).unwrap();
     refused(OurDir::remove(&theirs));
     assert!(OurDir::open(&theirs).is_err());

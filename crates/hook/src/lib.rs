@@ -1,10 +1,10 @@
 //! The door for hooks: passes each event of an agent CLI to its handler.
 //!
-//! An agent CLI starts us on every event and waits. So: one open, one
-//! transaction where it can be one, and **any failure of ours is silence**; the
-//! caller turns every error and panic into exit 0 without a word.
+//! An agent CLI starts us on every event and waits. So the store is opened once, in one
+//! transaction where possible, and **any failure of ours is silence**: the caller
+//! turns every error and panic into exit 0 without output.
 //!
-//! What happens on an event is in `events/`, one file per event.
+//! The handlers are in `events/`, one file per event.
 
 mod events;
 mod policy;
@@ -34,46 +34,46 @@ use consort_core::presence::Terminal;
 use consort_core::presence::hosting_process;
 use consort_core::presence::is_shell;
 
-/// What a hook's call comes with besides its payload, asked for only when it matters.
+/// The surroundings of a hook's call besides its payload, each looked up only when needed.
 pub trait HookContext: CallContext {
-    /// Which agent CLI calls.
+    /// Returns the name of the calling agent CLI.
     fn kind(&self) -> &'static str;
 
-    /// The process that CLI says hosts the session.
+    /// Returns the process that, according to the CLI, hosts the session.
     fn pid(&self) -> Option<u32>;
 
-    /// The name the session prefers.
+    /// Returns the name that the session prefers.
     fn name(&self) -> Option<String>;
 
     fn terminal(&self) -> Terminal;
 
-    /// What a command may look at before it runs.
+    /// Returns the means by which the surroundings of a command are looked up.
     fn surroundings(&self) -> Surroundings;
 
-    /// A command as it is run behind the shield, where the CLI lets a hook rewrite it and
-    /// no rule of the person's would be passed by.
+    /// Wraps a command to run behind the shield. `None` where the CLI lets no hook rewrite commands
+    /// without bypassing the person's rules.
     fn shielded(&self, command: &str) -> Option<String>;
 
-    /// Whether what is said before a tool is used reaches the model.
+    /// Tells whether an answer before a tool is used reaches the model.
     fn hears_before_tools(&self) -> bool;
 
-    /// Whether that process is one of its CLI, which has one session at a time.
+    /// Tells whether a process is one of this CLI that has one session at a time.
     fn has_one_session(&self, process: &Process) -> bool;
 
-    /// Whether a person sits before the session, who would see its dialogs.
+    /// Tells whether a person is at the session and would see its dialogs.
     fn is_attended(&self) -> bool;
 
-    /// The answer to give if time runs out before the real one.
+    /// Sets the reply to give if the time runs out before the real one; `None` withdraws it.
     fn prepare(&self, reply: Option<&HookReply>);
 }
 
-/// What to answer, and the mail that is in it: once it was written out in
-/// full, [`App::shown`] must be told.
+/// The answer to a hook and the mail in it. Once the answer is written out in full,
+/// [`App::shown`] must be called with the mail.
 #[derive(Debug)]
 pub struct Answer {
     pub reply: HookReply,
     pub mail: Option<DeliveredBatch>,
-    /// What became of what the person was asked.
+    /// The outcome of a question to the person.
     pub ask: Option<AskOutcome>,
 }
 
@@ -81,16 +81,16 @@ impl Answer {
     const SILENCE: Self = Self { reply: HookReply::Silence, mail: None, ask: None };
 }
 
-/// Carries out what an event means and says what to answer.
+/// Carries out the consequences of an event and returns the answer.
 pub fn handle(app: &mut App, call: HookCall, context: &dyn HookContext) -> Result<Answer, PresenceError> {
     let hosting = |host: &dyn Host| hosting(host, context);
-    // A session that cannot be identified has no mail and no holds; it is still
-    // refused what others hold.
+    // A session that cannot be identified has no mail and no holds; writes to what others
+    // hold are still refused.
     let session = app.session_of_hook(&call.session, &hosting);
     let session = session.ok().flatten().unwrap_or_else(|| call.session.second_life(&Process::default()));
     let call = &HookCall { session, ..call };
     match answer(app, call, context) {
-        // Said once; what the agent is about to do goes on.
+        // Said once per session; the agent's action is not stopped.
         Err(PresenceError::Store(error @ StoreError::NotUnderstood { .. })) => {
             match app.tell_once(&call.session, &error.to_string()) {
                 true => {
@@ -129,8 +129,8 @@ fn answer(app: &mut App, call: &HookCall, context: &dyn HookContext) -> Result<A
     }
 }
 
-/// The process that hosts the calling session. Nobody looks further up than to the
-/// ancestor that decides.
+/// Finds the process that hosts the calling session. Ancestors are read no further up than
+/// to the one that decides.
 fn hosting(host: &dyn Host, context: &dyn HookContext) -> Option<Process> {
     let named = context.pid();
     let decides = |process: &Process| match named {
@@ -140,7 +140,7 @@ fn hosting(host: &dyn Host, context: &dyn HookContext) -> Option<Process> {
     hosting_process(host.ancestors_until(&decides), named)
 }
 
-/// What it takes to register the calling session.
+/// Builds the request that registers the calling session.
 fn join_request(
     host: &dyn Host,
     call: &HookCall,

@@ -1,4 +1,5 @@
-//! Hook door: what a tool would do, as the person's rules are asked about it.
+//! Hook door: turns a tool call into the request that the person's rules decide about, and into the
+//! question that is kept for the person.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -21,10 +22,10 @@ use consort_core::secrets;
 use crate::policy_places as places;
 use crate::tool_files::ToolFiles;
 
-/// What rules call a command line, whatever a CLI calls its shell.
+/// The tool name by which rules mean a command line, whatever a CLI calls its shell.
 const SHELL: &str = "Bash";
 
-/// What a tool would do, which reaches those files.
+/// Makes the policy request of a tool that reads and writes `files`.
 pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse, files: &ToolFiles) -> Request {
     let here = host.locate(cwd).worktree;
     let located = |path: &PathBuf| {
@@ -51,7 +52,7 @@ pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse, files: &ToolF
     Request { tool: class.to_owned(), name: tool.name.clone(), is_own: tool.is_own, action }
 }
 
-/// The same of a question that was kept, as far as its text tells.
+/// Makes the policy request of a kept question, as far as its text tells.
 pub fn kept_request(ask: &Ask) -> Request {
     let action = match ask.tool.as_str() {
         SHELL => {
@@ -70,7 +71,7 @@ pub fn kept_request(ask: &Ask) -> Request {
     Request { tool: ask.tool.clone(), name: ask.tool.clone(), is_own: true, action }
 }
 
-/// What a session asks, as it is kept.
+/// Makes the record of a session's question that is kept for the person.
 pub(crate) fn ask(call: &HookCall, asked: &AskCall, request: &Request, holder: Option<AskHolder>) -> Ask {
     Ask {
         session: call.session.clone(),
@@ -85,7 +86,8 @@ pub(crate) fn ask(call: &HookCall, asked: &AskCall, request: &Request, holder: O
     }
 }
 
-/// What a tool would do that nobody is asked about, and how a refusal of it is kept.
+/// Makes the policy request of a tool that nobody is asked about, and the record by which a refusal
+/// is kept.
 pub(crate) fn unasked(host: &dyn Host, call: &HookCall, tool: &ToolUse, files: &ToolFiles) -> (Request, Ask) {
     let request = request(host, &call.cwd, tool, files);
     let text = match &tool.act {
@@ -112,7 +114,7 @@ fn paths(request: &Request) -> Vec<String> {
     }
 }
 
-/// All that a text may run, wherever that is.
+/// Reads all commands that a text may run, with every place counted as inside the project.
 #[cfg(test)]
 pub(crate) fn commands(text: &str) -> Commands {
     commands_in(text, &places::Project { cwd: Path::new(""), is_outside: &|_| false })

@@ -1,5 +1,5 @@
-//! Hook door: where the words of a command lead, and which files it reaches, as rules are asked
-//! about it.
+//! Hook door: finds the words of a command that lead out of the project and the files that it
+//! reaches, for the person's rules.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use consort_core::policy::Call;
 use consort_core::policy::Reached;
 use consort_shell::Detour;
 
-/// A text may change its directory so often.
+/// Most directories in which a command is assumed to run; after more, every detour counts.
 const MOST_PLACES: usize = 16;
 
-/// The project that is worked in.
+/// The directory that a text starts in, and the test for paths outside the session's worktree.
 pub(crate) struct Project<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) is_outside: &'a dyn Fn(&Path) -> bool,
@@ -23,15 +23,15 @@ pub(crate) struct Project<'a> {
 
 impl Project<'_> {
     fn leads_out(&self, places: &[PathBuf], path: &str) -> bool {
-        // What the shell makes of these is not known here.
+        // The expansion of these by the shell is not known here.
         path.starts_with(['~', '-'])
             || path.contains(['*', '?', '['])
             || places.iter().any(|place| (self.is_outside)(&place.join(path)))
     }
 }
 
-/// The calls of a text, with the words that lead out of the project from wherever each may run:
-/// a `cd` may fail.
+/// Marks the words of each call that lead out of the project from any directory that the call may
+/// run in: a `cd` may fail.
 pub(crate) fn followed(project: &Project<'_>, calls: Vec<consort_shell::Call>) -> Vec<Call> {
     let mut places = vec![project.cwd.to_owned()];
     let follow = |call: consort_shell::Call| {
@@ -64,11 +64,11 @@ pub(crate) fn followed(project: &Project<'_>, calls: Vec<consort_shell::Call>) -
     calls.into_iter().map(follow).collect()
 }
 
-/// The files that a command writes, seen from a worktree.
+/// Names the files that a command writes, seen from the worktree `here`.
 pub(crate) fn reached(host: &dyn Host, here: &Path, target: &Target) -> Option<Reached> {
     let (located, paths) = claims::written(host, target)?;
     let is_inside = located.worktree == here;
-    // Git minds what it does with its own files.
+    // Git is trusted with its own hidden files.
     let is_hidden =
         || paths.as_str().split('/').any(|part| part.starts_with('.')) && !target.by.starts_with("git");
     Some(Reached {
@@ -78,7 +78,7 @@ pub(crate) fn reached(host: &dyn Host, here: &Path, target: &Target) -> Option<R
     })
 }
 
-/// A file that a command shows.
+/// Names a file that a command shows, seen from the worktree `here`.
 pub(crate) fn shown(host: &dyn Host, here: &Path, path: &Path) -> Reached {
     let found = host.locate(path);
     let anywhere = Pattern::file(&found.path);

@@ -1,4 +1,4 @@
-//! Hook door: which files a tool reads and writes, as far as its call tells.
+//! Hook door: finds the files that a tool reads and writes, as far as its call tells.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -16,29 +16,29 @@ use consort_shell::Outside;
 
 use crate::HookContext;
 
-/// The files of a tool.
+/// The files that a tool reads and writes.
 #[derive(Default)]
 pub struct ToolFiles {
     pub writes: Vec<Target>,
-    /// False: it may write what its call does not tell.
+    /// False if the tool may write files that its call does not tell.
     pub is_certain: bool,
-    /// What its agent gets to see; some of it.
+    /// Some of the files that the agent gets to see.
     pub reads: Vec<PathBuf>,
-    /// Whether something in it is to see the machine as it is.
+    /// The reason why the command must not run behind the shield, if there is one.
     pub outside: Option<Outside>,
-    /// Whether it leaves something running.
+    /// Whether the command leaves something running.
     pub leaves_job: bool,
 }
 
 impl ToolFiles {
-    /// Whether it may write what its call does not tell, and can be run in a view of its own
-    /// meanwhile.
+    /// Tells whether the tool may write files that its call does not tell, and can run behind the
+    /// shield.
     pub fn may_write_anything(&self) -> bool {
         !self.is_certain && self.outside.is_none() && !self.leaves_job
     }
 }
 
-/// The files of a tool that is used.
+/// Finds the files that a tool reads and writes.
 pub(crate) fn tool_files(
     host: &dyn Host,
     call: &HookCall,
@@ -60,7 +60,7 @@ pub(crate) fn tool_files(
         }
         ToolAction::Runs(command) => command_files(host, &call.cwd, command, context.surroundings()),
         ToolAction::Reads(path) => ToolFiles { reads: vec![call.cwd.join(path)], ..none },
-        // What its name does not tell is unknown.
+        // The writes of a tool that we do not know are unknown.
         ToolAction::Visits(_) => ToolFiles::default(),
         ToolAction::Other => none,
     }
@@ -69,21 +69,21 @@ pub(crate) fn tool_files(
 type Variable = fn(&str) -> Option<String>;
 type Names = fn(&Path) -> Option<Vec<String>>;
 
-/// What a command finds around it, besides the files of this machine.
+/// The means by which the files and variables around a command are looked up.
 #[derive(Clone)]
 pub struct Surroundings {
     /// Reads a small file that a command would read as a script, a patch or a makefile.
     pub script: fn(&Path) -> Option<String>,
-    /// The value of a variable of the environment.
+    /// Returns the value of an environment variable.
     pub variable: Variable,
-    /// The names in a directory.
+    /// Lists the names in a directory.
     pub names: Names,
-    /// Finds the file in which the CLI keeps the aliases of the person's shell, for its own
-    /// to have them; by the two above.
+    /// Finds the file in which the CLI keeps the aliases of the person's shell for its own shell, by
+    /// means of `variable` and `names`.
     pub alias_file: Option<fn(Variable, Names) -> Option<PathBuf>>,
 }
 
-/// The files of a shell command that is run from there.
+/// Finds the files that a shell command reads and writes if it runs in `cwd`.
 pub fn command_files(
     host: &dyn Host,
     cwd: &Path,
@@ -92,7 +92,7 @@ pub fn command_files(
 ) -> ToolFiles {
     let home = variable("HOME");
     let home = home.as_deref();
-    // Few ask for it, and it takes a look at the disk.
+    // Only these need the top of the worktree, and finding it reads the disk.
     let wants_top =
         ["--show-toplevel", "git apply", "git am", " apply "].iter().any(|text| command.contains(text));
     let worktree = wants_top.then(|| host.place(cwd).worktree);
@@ -143,7 +143,7 @@ fn target(cwd: &Path, write: consort_shell::Write) -> Target {
         consort_shell::Extent::Commits => Extent::Commits,
     };
     let cwd = match extent {
-        // Only what was typed is a glob.
+        // Only the typed part is a glob: characters of the directory's name stand for themselves.
         Extent::Glob => PathBuf::from(Pattern::file(&cwd.to_string_lossy()).as_str()),
         _ => cwd.to_owned(),
     };

@@ -10,8 +10,8 @@ use rmcp::model::ContentBlock;
 use serde_json::Value;
 use serde_json::json;
 
-/// A short text for the model, and the same as data: some clients show the one,
-/// some the other, so both are short.
+/// A short text for the model, and the same content as data: some clients show the text,
+/// some the data, so both are short.
 pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) data: Value,
@@ -22,20 +22,20 @@ impl Answer {
         Self { text: text.into(), data }
     }
 
-    /// In the envelope that all doors have: `{"at", "items"}`, or `{"at", "<noun>"}`.
+    /// Adds the time, for the envelope that all doors have: `{"at", "items"}`, or `{"at", "<noun>"}`.
     pub(crate) fn dated(mut self, now: Timestamp) -> Self {
         self.data["at"] = now.rfc3339().into();
         self
     }
 }
 
-/// Why a tool could not do as asked.
+/// The reason why a tool could not do as asked.
 #[derive(Debug)]
 pub(crate) struct Problem {
     kind: Kind,
     message: String,
     hints: Vec<String>,
-    /// More of it, as data.
+    /// Further facts about the problem, as data.
     more: Value,
 }
 
@@ -44,12 +44,12 @@ impl Problem {
         Self { kind: Kind::User, message: message.into(), hints: vec![hint.into()], more: Value::Null }
     }
 
-    /// Whether doing the same again will work.
+    /// Tells whether repeating the call will work.
     pub(crate) fn is_worth_a_retry(&self) -> bool {
         self.kind == Kind::Retry
     }
 
-    /// With another hint.
+    /// Adds a hint.
     pub(crate) fn hint(mut self, hint: String) -> Self {
         self.hints.push(hint);
         self
@@ -73,7 +73,7 @@ impl<E: Explain> From<E> for Problem {
     }
 }
 
-/// What hints say to people at a shell, and how an MCP client does the same.
+/// The commands that hints name to people at a shell, and the MCP client's way to do the same.
 const TOOLS: &[(&str, &str)] = &[
     ("`consort who --all`", "`who` with `all: true`"),
     ("`consort who`", "`who`"),
@@ -88,12 +88,12 @@ const TOOLS: &[(&str, &str)] = &[
     ("; a text of several words is put in quotes", ""),
 ];
 
-/// A hint in the words of this door. Commands that have no tool stay as they are.
+/// Rewrites a hint in terms of tools. Commands that have no tool stay as they are.
 fn for_tools(hint: &str) -> String {
     TOOLS.iter().fold(hint.to_owned(), |hint, (command, tool)| hint.replace(command, tool))
 }
 
-/// As the protocol has it, with a notice beside it.
+/// Converts an answer to the protocol's result, with a notice after it.
 pub(crate) fn result(answer: Result<Answer, Problem>, notice: Option<String>) -> CallToolResult {
     let mut result = result_of(answer);
     result.content.extend(notice.map(ContentBlock::text));

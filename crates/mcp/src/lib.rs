@@ -1,10 +1,10 @@
 //! The door for agents that speak MCP: the same rooms as hooks and commands.
 //!
-//! Few tools with small schemas, because every agent carries them along. A
-//! result is a short text, and what it says as data beside it. **An error is
-//! an answer**: it says what, of which kind, and what to do.
+//! Few tools with small schemas, because every agent carries them in its context. A
+//! result is a short text, with the same content as data beside it. **An error is
+//! an answer**: it says what went wrong, of which kind that is, and what to do.
 //!
-//! A caller is known by its processes, as everywhere; an agent that has no
+//! A caller is identified by its processes, as everywhere; an agent that has no
 //! hooks joins with its first call.
 
 mod answer;
@@ -23,7 +23,7 @@ pub use tools::catalogue;
 pub use transport::serve;
 pub use transport::service;
 
-/// Locks, also after another call has panicked.
+/// Locks a mutex, even if another call has panicked while it held the lock.
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! The MCP resources that a client can read besides calling tools: who is here, and the
-//! messages that wait. Reading marks nothing as read.
+//! The MCP resources that a client can read besides calling tools: the agents that are here, and
+//! the messages that wait. Reading a resource marks no message as read.
 
 use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;
@@ -17,13 +17,13 @@ use crate::tools::ToolContext;
 
 const OVERVIEW: &str = "consort://overview";
 const INBOX: &str = "consort://inbox";
-/// Before a message's number.
+/// The beginning of a message's URI, before its id.
 const MESSAGE: &str = "consort://message/";
 
-/// How many of the messages that wait are listed one by one.
+/// Most waiting messages that are listed one by one.
 const MOST: usize = 20;
 
-/// Whether there may be a resource of that name.
+/// Tells whether a URI is one that a resource can have.
 pub(crate) fn exists(uri: &str) -> bool {
     uri == OVERVIEW || uri == INBOX || id(uri).is_some()
 }
@@ -32,7 +32,7 @@ fn id(uri: &str) -> Option<ChangeId> {
     ChangeId::parse(uri.strip_prefix(MESSAGE)?)
 }
 
-/// All of them. Looking at the list is not joining.
+/// Lists the resources. An agent does not join by reading the list.
 pub(crate) fn list(context: &mut ToolContext<'_>) -> Vec<Resource> {
     let one = |uri: String, name: String, about: String| {
         Resource::new(uri, name).with_description(about).with_mime_type("text/plain")
@@ -55,14 +55,14 @@ pub(crate) fn list(context: &mut ToolContext<'_>) -> Vec<Resource> {
     all
 }
 
-/// What is not listed one by one.
+/// Describes the messages that are not listed one by one.
 pub(crate) fn template() -> ResourceTemplate {
     ResourceTemplate::new(format!("{MESSAGE}{{id}}"), "message")
         .with_description("A message that waits for you, by its id")
         .with_mime_type("text/plain")
 }
 
-/// One of them; `None` where there is none.
+/// Reads one resource; `None` if it does not exist.
 pub(crate) fn read(context: &mut ToolContext<'_>, uri: &str) -> Result<Option<String>, Problem> {
     if let Some(id) = id(uri) {
         let me = context.me()?;

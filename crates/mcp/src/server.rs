@@ -1,5 +1,5 @@
-//! The MCP server, one for each client: answers its requests, and finds out which agent
-//! it is.
+//! The MCP server, one for each client: answers the client's requests, and finds out which
+//! agent the client is.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,10 +59,10 @@ use crate::tools::ToolContext;
 use crate::watch;
 use crate::watch::Watch;
 
-/// The one prompt, for a person who wants to remind a session of the others.
+/// The one prompt, for a person who wants to remind a session of the other agents.
 const PROMPT: &str = "primer";
 
-/// How soon somebody who listens and is not known is looked for again.
+/// Time after which the agent of a listening client is looked for again, if it was not known.
 const SOON: Duration = Duration::from_secs(3);
 
 /// The server for one client. Every request opens the store for itself, so a
@@ -70,20 +70,20 @@ const SOON: Duration = Duration::from_secs(3);
 pub struct Server {
     shared: Arc<Shared>,
     watch: Watch,
-    /// Held by a query while it runs. Others of the same client wait for it without a
-    /// thread, so that however many one client sends, the others find one.
+    /// The definitions of the client's queries, locked by a query while it runs. Further queries of
+    /// the client wait without a thread, so that one client cannot take all threads.
     session: Arc<AsyncMutex<Session>>,
 }
 
-/// What the servers of all clients have in common.
+/// The state that the servers of all clients share.
 struct Shared {
     open: OpenApp,
     calls: Arc<dyn ServedContext>,
     /// The project that questions are about unless they name another.
     project: Option<String>,
-    /// What was handed to whom with an answer: read, once it calls again.
+    /// The letters that were handed over with an answer; they are read once their agent calls again.
     handed: Mutex<Handed>,
-    /// Counts requests as they come and answers as they go.
+    /// Numbers requests as they come and answers as they go, to tell which was first.
     moments: AtomicU64,
 }
 
@@ -93,29 +93,30 @@ impl Shared {
     }
 }
 
-/// What was delivered and is not known to have arrived, by mailbox.
+/// The letters that were delivered and are not known to have arrived, by mailbox.
 pub(crate) type Handed = BTreeMap<Actor, Vec<HandedBatch>>;
 
-/// What was in one answer. A request that came before that answer proves nothing, nor does
-/// one over another connection: the first may have broken before the answer was there.
+/// The letters in one answer. A later request over the same connection proves that they have
+/// arrived. A request that came before the answer proves nothing, nor does one over another
+/// connection: the first may have broken before the answer arrived.
 pub(crate) struct HandedBatch {
     pub(crate) letters: Vec<Letter>,
     pub(crate) answered: u64,
-    /// The connection that the answer went over.
+    /// The connection that carried the answer.
     pub(crate) ends: Option<ConnectionAddrs>,
 }
 
-/// Where a request comes from.
+/// The client, connection and project that a request comes from.
 pub(crate) struct Origin {
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     pub(crate) client: String,
-    /// Which of the sessions of one process calls, where the client tells.
+    /// The session that calls, of several in one process, if the client tells.
     pub(crate) thread: Option<String>,
-    /// Over the network.
+    /// The connection of a request over the network.
     pub(crate) ends: Option<ConnectionAddrs>,
-    /// Whether the client stays beyond this request.
+    /// Whether the client stays connected after this request.
     stays: bool,
-    /// The project that its questions are about, where it or its server was told one.
+    /// The project that its questions are about, if its URL or its server names one.
     pub(crate) project: Option<String>,
 }
 
@@ -145,13 +146,13 @@ impl Server {
         Self::about(open, calls, None)
     }
 
-    /// The same for a project other than that of the client's directory, by its name.
+    /// Makes a server for the project of this name instead of that of the client's directory.
     pub fn about(open: OpenApp, calls: Arc<dyn ServedContext>, project: Option<String>) -> Self {
         let (handed, moments) = (Mutex::default(), AtomicU64::new(0));
         Self::of(Arc::new(Shared { open, calls, project, handed, moments }))
     }
 
-    /// The same server for another client.
+    /// Makes a server for another client that shares this one's state.
     pub(crate) fn for_another(&self) -> Self {
         Self::of(Arc::clone(&self.shared))
     }
@@ -160,9 +161,8 @@ impl Server {
         Self { shared, watch: Watch::default(), session: Arc::new(AsyncMutex::new(Session::new())) }
     }
 
-    /// Does something for a client, beside the other clients: the store
-    /// may keep it waiting. The agent that it turned out to be is told of mail from
-    /// then on, if it stays.
+    /// Serves a client's request on a thread of its own, because the store may keep it
+    /// waiting. If the client stays and its agent is known, it is notified of mail from then on.
     async fn serve<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -205,7 +205,7 @@ impl Server {
             let done = serve(&mut tool);
             let (known, letters) = (tool.known.take(), std::mem::take(&mut tool.handing));
             match &known {
-                // Nobody waits for the answer any more.
+                // The request was cancelled: nobody reads the answer.
                 Some(mailbox) if has_gone.is_cancelled() => drop(tool.app.mark_not_shown(mailbox, &letters)),
                 Some(mailbox) if !letters.is_empty() => {
                     let batch =
@@ -227,7 +227,7 @@ impl Server {
         served.map_err(|error| ErrorData::internal_error(format!("the request failed: {error}"), None))
     }
 
-    /// Whose mailbox a client's is, if that is known.
+    /// Finds the mailbox of a client, if its agent is known.
     async fn known(&self, origin: Origin) -> Option<Actor> {
         let asked =
             self.ask(origin, None, CancellationToken::new(), |tool| tool.known_already().map(drop)).await;
@@ -235,7 +235,7 @@ impl Server {
     }
 }
 
-/// The `project` of a URL's query, decoded.
+/// Decodes the `project` parameter of a URL's query.
 fn project_of(query: &str) -> Option<String> {
     let coded = query.split('&').find_map(|pair| pair.strip_prefix("project="))?.replace('+', " ");
     let mut decoded = Vec::new();
@@ -249,7 +249,7 @@ fn project_of(query: &str) -> Option<String> {
     String::from_utf8(decoded).ok().filter(|project| !project.is_empty())
 }
 
-/// Stops a call's query when it is dropped: with its request, or when that is cancelled.
+/// Stops a call's query when dropped: at the end of the request, or when that is cancelled.
 #[derive(Default)]
 struct CallOff(Arc<AtomicBool>);
 
@@ -259,7 +259,7 @@ impl Drop for CallOff {
     }
 }
 
-/// Only what there is can be watched.
+/// Refuses a URI that no resource can have.
 fn known(uri: &str) -> Result<(), ErrorData> {
     if resources::exists(uri) { Ok(()) } else { Err(no_resource(uri)) }
 }
@@ -282,7 +282,7 @@ impl ServerHandler for Server {
             .with_instructions(primer::for_tools())
     }
 
-    /// An agent that its hooks have announced hears of mail from the start.
+    /// Begins to notify an agent of mail at once, if its hooks have announced it.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if let Some(mailbox) = self.known(Origin::from_parts(&context.extensions)).await {
             self.watch.begin(self.shared.calls.as_ref(), mailbox, context.peer.clone());
@@ -400,7 +400,7 @@ impl ServerHandler for Server {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let listen = async {
             loop {
-                // Nobody joins by listening: one that is not known yet is looked for again.
+                // An agent does not join by listening: if it is not known yet, look again later.
                 if let Some(mailbox) = self.known(Origin::of(context.request_context())).await {
                     return watch::listen(self.shared.calls.as_ref(), &mailbox, &context).await;
                 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Server;
 
-/// How long a client may say nothing before it counts as gone.
+/// Longest time that a client may say nothing before it counts as gone.
 const LONGEST_SILENCE: Duration = Duration::from_secs(12 * 3600);
 
 /// Serves one client over standard input and output until it goes.
@@ -21,19 +21,19 @@ pub fn serve(server: Server) -> std::io::Result<()> {
         let running = server.serve(rmcp::transport::stdio()).await.map_err(std::io::Error::other)?;
         running.waiting().await.map(drop).map_err(std::io::Error::other)
     });
-    // A read of standard input cannot be taken back.
+    // A pending read of standard input cannot be cancelled, so the shutdown does not wait for it.
     runtime.shutdown_background();
     served
 }
 
-/// Every client that comes over HTTP, until `end`. Who may come is the
-/// business of the server around this.
+/// Makes the service for clients over HTTP, until `end`. The HTTP server around it decides which
+/// requests are let in.
 pub fn service(server: Server, end: CancellationToken) -> StreamableHttpService<Server, LocalSessionManager> {
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(end)
         .disable_allowed_hosts()
         .disable_allowed_origins();
-    // An agent that sits idle is the very one that should hear of mail.
+    // An idle agent is the very one that should be notified of mail.
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(LONGEST_SILENCE);
     StreamableHttpService::new(move || Ok(server.for_another()), Arc::new(sessions), config)

@@ -1,7 +1,7 @@
-//! Notifies an MCP client of new mail, where it has subscribed to it.
+//! Notifies MCP clients of new mail.
 //!
-//! A client is watched for from the moment its agent is known, and no sooner:
-//! nobody joins by listening.
+//! A client is notified from the moment its agent is known, and no sooner:
+//! an agent does not join by listening.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -23,10 +23,10 @@ use tokio_util::sync::DropGuard;
 
 use crate::lock;
 
-/// How often a listener is looked after, and how long a thread outlives its client.
+/// Longest time that a listener's thread sleeps, and so outlives its client.
 const NAP: Duration = Duration::from_secs(20);
 
-/// What one client wants to know. Dropped, it ends.
+/// The mailboxes and subscriptions of one client; dropping it ends the notifications.
 #[derive(Default)]
 pub(crate) struct Watch {
     /// The mailboxes that are watched; one client may speak for several sessions.
@@ -43,7 +43,7 @@ impl Watch {
         lock(&self.subscribed).remove(uri);
     }
 
-    /// Begins, unless it has begun for that mailbox.
+    /// Begins to notify the client of mail in a mailbox, unless it already has.
     pub(crate) fn begin(&self, calls: &dyn ServedContext, mailbox: Actor, client: Peer<RoleServer>) {
         let mut mailboxes = lock(&self.mailboxes);
         if mailboxes.contains_key(&mailbox) {
@@ -70,12 +70,12 @@ async fn tell(
     Ok(())
 }
 
-/// The same for clients of the later protocol: one request that lasts.
+/// Notifies a client of the later protocol, which listens by one long request.
 pub(crate) async fn listen(calls: &dyn ServedContext, mailbox: &Actor, context: &SubscriptionContext) {
     let Some(mut news) = news(calls, mailbox) else { return };
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     while news.recv().await.is_some() {
-        // What was not asked for is not sent.
+        // The sink refuses notifications that the client has not asked for.
         let _ = context.sink().notify_resource_list_changed().await;
         for uri in &uris {
             let _ = context.sink().notify_resource_updated(uri).await;
@@ -83,14 +83,15 @@ pub(crate) async fn listen(calls: &dyn ServedContext, mailbox: &Actor, context: 
     }
 }
 
-/// The news of a mailbox's listener, for as long as somebody listens.
+/// Returns a channel that gets a notice when a mailbox has news; dropping the channel ends the
+/// listener.
 fn news(calls: &dyn ServedContext, mailbox: &Actor) -> Option<mpsc::Receiver<()>> {
     let listener = calls.listen(Some(&Topic::Mailbox(mailbox.clone()))).ok()?;
     let renew = match mailbox {
         Actor::Agent(session) => calls.renewal(session),
         Actor::Person | Actor::Consort => Box::new(|| {}),
     };
-    // Rings that nobody has heard yet are one.
+    // Several notices that were not received yet become one.
     let (notice, news) = mpsc::channel(1);
     let activity = move |rang| {
         renew();

@@ -1,4 +1,4 @@
-//! The reference in the documentation is what the schemas say.
+//! Tests that the tool reference in `docs/mcp.md` is what the schemas say.
 //! `UPDATE_EXPECT=1` writes it.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! The story test of claims and tasks that every engine must pass.
+//! The story tests of claims and tasks that every engine must pass.
 
 use consort_core::Timestamp;
 use consort_core::claims::Case;
@@ -28,12 +28,12 @@ use crate::store_story::StoryApp;
 use crate::store_story::facts;
 use crate::store_story::join;
 
-/// How long a contest lasts, in seconds.
+/// The time until a contest's deadline, in seconds.
 const CONTEST: i64 = 120;
 
 const HERE: &str = "/shop/main";
 
-/// Takes hold as the agent that process `pid` hosts; 0 is the person.
+/// Takes a hold as the agent that process `pid` hosts; 0 is the person.
 pub fn hold(
     app: &mut StoryApp,
     pid: u32,
@@ -66,13 +66,13 @@ pub fn contest(app: &mut StoryApp, pid: u32, what: &str) -> Result<Hold, ClaimEr
     app.contest(&caller, HERE.as_ref(), what, Some("urgent"))
 }
 
-/// Everything that stands now.
+/// Lists all present holds.
 pub fn standing(app: &mut StoryApp) -> Vec<Hold> {
     let caller = facts(app.host(), None);
     app.holds(&caller, None, 0).unwrap().holds.into_iter().map(|seen| seen.hold).collect()
 }
 
-/// **The invariant**: of all that stand, no two of different holders overlap
+/// Asserts **the invariant**: no two present holds of different holders overlap
 /// unless both are shared.
 pub fn assert_nobody_is_in_anybodys_way(holds: &[Hold]) {
     for (at, one) in holds.iter().enumerate() {
@@ -90,7 +90,7 @@ pub fn assert_nobody_is_in_anybodys_way(holds: &[Hold]) {
     }
 }
 
-/// What becomes of a write by `session`.
+/// Asks the guard about a write by `session`.
 fn write(app: &mut StoryApp, session: &str, path: &str) -> Verdict {
     let target = Target {
         path: format!("{HERE}/{path}").into(),
@@ -107,14 +107,14 @@ fn is_held<T>(result: Result<T, ClaimError>) -> bool {
     matches!(result, Err(ClaimError::Held(_)))
 }
 
-/// Claims and reservations, from an empty store on.
+/// Tells the story of claims and reservations, beginning with an empty store.
 pub fn claims_story(engine: impl Engine + 'static) {
     let mut app = StoryApp::new(engine);
     let host = app.host().clone();
     join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();
     join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
 
-    // All or none, and every conflict is named.
+    // A request is granted as a whole or not at all, and every conflict is named.
     let first = reserve(&mut app, 1, &["src/auth/", "config.yaml"]).unwrap();
     assert_eq!(first.len(), 2);
     let Err(ClaimError::Held(conflicts)) = reserve(&mut app, 2, &["docs/", "src/*/login.rs", "config.yaml"])
@@ -126,7 +126,7 @@ pub fn claims_story(engine: impl Engine + 'static) {
     assert_eq!(standing(&mut app).len(), 2, "nothing was taken on the way");
     reserve(&mut app, 2, &["src/authentication/"]).unwrap();
 
-    // Another's write is refused, one's own and a free one pass.
+    // A write to another's path is refused; a write to one's own or to a free path passes.
     assert!(
         matches!(write(&mut app, "s2", "src/auth/login.rs"), Verdict::Denied(why) if why.contains("Falcon"))
     );
@@ -134,7 +134,7 @@ pub fn claims_story(engine: impl Engine + 'static) {
     assert_eq!(write(&mut app, "s2", "src/authentication/x.rs"), Verdict::Free);
     assert_eq!(write(&mut app, "s2", "README.md"), Verdict::Free);
 
-    // The person overrides it, for a while; an agent cannot.
+    // The person can override a hold, for a while; an agent cannot.
     host.call_from(&[2]);
     let caller = facts(&host, None);
     assert!(matches!(
@@ -162,7 +162,7 @@ pub fn claims_story(engine: impl Engine + 'static) {
     assert!(app.journal_verify().unwrap().is_sound());
 }
 
-/// Claims: shared with those who share, contested, taken after the time.
+/// Shares advisory claims, contests one, and takes it after the deadline.
 fn contested(app: &mut StoryApp) {
     let host = app.host().clone();
     hold(app, 1, &["topic:auth"], Strength::Advisory, Mode::Shared).unwrap();
@@ -188,7 +188,7 @@ fn contested(app: &mut StoryApp) {
     assert_eq!(renewed[0].generation, mine[0].generation, "the same holder, the same generation");
 }
 
-/// An agent that leaves or dies holds nothing, at once.
+/// Checks that an agent that leaves or dies loses its holds at once.
 fn abandoned(app: &mut StoryApp) {
     let host = app.host().clone();
     app.leave(&"s2".into(), LeaveReason::Ended, Actor::Consort).unwrap();
@@ -232,7 +232,8 @@ fn complete(app: &mut StoryApp, pid: u32, id: &str, generation: Option<i64>) -> 
     app.complete_task(&CompleteRequest { task, generation, take_anyway: false }).map(|done| done.generation)
 }
 
-/// What holders work on and what they forget, from an empty store on.
+/// Tells the story of holds that writing renews and of holds that are forgotten, beginning with an
+/// empty store.
 pub fn renewal_story(engine: impl Engine + 'static) {
     let mut app = StoryApp::new(engine);
     let host = app.host().clone();
@@ -250,7 +251,7 @@ pub fn renewal_story(engine: impl Engine + 'static) {
             .and_then(|hold| hold.until)
             .map(|until| until.since(host.now()) / Timestamp::MINUTE)
     };
-    // Half of the time must be over, and it must be what is held.
+    // A write renews a hold only after half of its time, and only a write to a path it covers.
     host.advance(20 * Timestamp::MINUTE);
     assert_eq!(wrote(&mut app, "src/a.rs"), Some(40));
     host.advance(20 * Timestamp::MINUTE);
@@ -279,7 +280,8 @@ pub fn renewal_story(engine: impl Engine + 'static) {
     idle_holders_are_told_of_and_lose_what_others_want(&mut app, &host);
 }
 
-/// Who is idle for long and answers nobody loses what others want, and only that.
+/// Checks that a holder that is idle for long and answers no contest loses the contested holds, and
+/// only those.
 fn idle_holders_are_told_of_and_lose_what_others_want(app: &mut StoryApp, host: &FakeHost) {
     reserve(app, 1, &["docs/"]).unwrap();
     app.note_activity(&"s1".into(), &ActivityUpdate::of(Status::Idle)).unwrap();
@@ -291,7 +293,7 @@ fn idle_holders_are_told_of_and_lose_what_others_want(app: &mut StoryApp, host: 
     assert_eq!((app.tell_of_stuck().unwrap(), app.tell_of_stuck().unwrap()), (1, 0), "who asked, once");
     let told = "Falcon, which holds lib/ that you asked for, has been idle for 16m";
     assert!(app.letters("s2").iter().any(|text| text.starts_with(told)), "{:#?}", app.letters("s2"));
-    // Who waits without having asked for it is told too.
+    // An agent that waits for a hold without having contested it is told too.
     host.call_from(&[2]);
     host.be(77);
     let waiter = facts(host, None);
@@ -315,7 +317,7 @@ fn idle_holders_are_told_of_and_lose_what_others_want(app: &mut StoryApp, host: 
             |text: &String| text.starts_with("lib/, which Falcon") && text.contains("did not answer Raven");
         assert!(app.letters(session).iter().any(is_told), "{:#?}", app.letters(session));
     }
-    // One at work keeps what it has, whatever is asked.
+    // A working holder keeps what it has, even if it is contested.
     app.note_activity(&"s1".into(), &ActivityUpdate::of(Status::Working)).unwrap();
     contest(app, 2, "docs/").unwrap();
     host.advance(30 * Timestamp::MINUTE);
@@ -323,7 +325,7 @@ fn idle_holders_are_told_of_and_lose_what_others_want(app: &mut StoryApp, host: 
     assert!(app.journal_verify().unwrap().is_sound());
 }
 
-/// Tasks, from an empty store on.
+/// Tells the story of tasks, beginning with an empty store.
 pub fn task_story(engine: impl Engine + 'static) {
     let mut app = StoryApp::new(engine);
     let host = app.host().clone();
@@ -346,8 +348,8 @@ pub fn task_story(engine: impl Engine + 'static) {
     assert!(matches!(complete(&mut app, 2, "TASK-01", None), Err(TaskError::NotYours { .. })));
     assert!(matches!(complete(&mut app, 2, "TASK-02", None), Err(TaskError::NotClaimed { .. })));
 
-    // A dead worker's task is free again, under a higher generation; its word
-    // from the past is refused.
+    // A dead agent's task is free again, under a higher generation; a completion with the
+    // old generation is refused.
     host.kill(1);
     let request = task(&app, 2, None);
     let new = app.claim_task(&request).unwrap().generation;
@@ -360,7 +362,7 @@ pub fn task_story(engine: impl Engine + 'static) {
     assert!(matches!(app.unclaim_task(&request), Err(TaskError::NotClaimed { .. })));
     assert!(matches!(complete(&mut app, 2, "TASK-01", None), Err(TaskError::TooLate { .. })));
 
-    // Only the person may say that it is done in spite of that.
+    // Only the person may mark the task as done although it is not claimed.
     let anyway = |task| CompleteRequest { task, generation: None, take_anyway: true };
     let request = anyway(task(&app, 2, Some("TASK-01")));
     assert!(matches!(app.complete_task(&request), Err(TaskError::NotAllowed(_))));
@@ -368,7 +370,7 @@ pub fn task_story(engine: impl Engine + 'static) {
     app.complete_task(&request).unwrap();
     assert!(matches!(app.complete_task(&request), Err(TaskError::AlreadyCompleted { .. })));
 
-    // Who is idle for long on a task is told, once for each time.
+    // An agent that is idle for long on a task is told, once each time.
     let idle = |app: &mut StoryApp| {
         app.note_activity(&"s2".into(), &ActivityUpdate::of(Status::Idle)).unwrap();
         host.advance(16 * Timestamp::MINUTE);
@@ -376,7 +378,7 @@ pub fn task_story(engine: impl Engine + 'static) {
     };
     assert_eq!(idle(&mut app), 0, "it has no task");
 
-    // What it was in the way of is ready now.
+    // The task that depended on it is ready now.
     let request = task(&app, 2, None);
     assert_eq!(app.claim_task(&request).unwrap().key.id, "TASK-02");
     assert_eq!((idle(&mut app), app.tell_of_stuck().unwrap(), idle(&mut app)), (1, 0, 1));

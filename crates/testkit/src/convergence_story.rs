@@ -15,13 +15,13 @@ use crate::messages_story;
 use crate::store_story::StoryApp;
 use crate::store_story::join;
 
-/// Prompts a session a minute later; what it is told.
+/// Prompts a session a minute later; returns what the session is told.
 pub fn prompt(app: &mut StoryApp, session: &str, text: &str) -> Vec<String> {
     app.host().advance(Timestamp::MINUTE);
     app.note_prompt(&session.into(), text, &|_| None).unwrap()
 }
 
-/// A tool of a session reads or writes a file; what it is told.
+/// Has a tool of a session read or write a file; returns what the session is told.
 pub fn visit(app: &mut StoryApp, session: &str, path: &str, written: bool) -> Vec<String> {
     let path = std::path::Path::new("/shop/main").join(path);
     if written {
@@ -35,7 +35,7 @@ pub fn radar(app: &mut StoryApp) -> RadarOutcome {
     app.radar(&project, &|_| None).unwrap()
 }
 
-/// What has ended, newest first.
+/// Returns the predictions that have ended, newest first.
 pub fn past(app: &mut StoryApp) -> Vec<Prediction> {
     app.past_predictions().unwrap().0
 }
@@ -44,7 +44,7 @@ fn project(app: &mut StoryApp) -> ProjectId {
     app.project("/shop/main".as_ref()).unwrap().0.id
 }
 
-/// What Consort has sent a session that it has not read.
+/// Reads a session's unread messages.
 fn remarks(app: &mut StoryApp, session: &str) -> Vec<String> {
     app.host().be(100);
     let mailbox = Actor::Agent(session.into());
@@ -52,13 +52,13 @@ fn remarks(app: &mut StoryApp, session: &str) -> Vec<String> {
     letters.into_iter().map(|letter| letter.message.sent.text).collect()
 }
 
-/// Two works meet, or do not, from an empty store on.
+/// Tells the story of agents whose work converges or does not, beginning with an empty store.
 pub fn convergence_story(engine: impl Engine + 'static) {
     let mut app = StoryApp::new(engine);
     join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();
     join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
 
-    // Both are told once: one here and now, the other by a message.
+    // Both are told once: one in answer to its prompt, the other by a message.
     assert_eq!(deepen_until_told(&mut app, "cookie"), 1);
     let remarked = [remarks(&mut app, "s1"), remarks(&mut app, "s2")].concat();
     assert_eq!(remarked.len(), 1, "{remarked:#?}");
@@ -72,7 +72,7 @@ pub fn convergence_story(engine: impl Engine + 'static) {
     assert_eq!(ended.ended.as_ref().unwrap().outcome, PredictionOutcome::Occurred);
     assert_eq!(app.prediction(ended.number, ended.project.as_ref().unwrap()).unwrap(), *ended);
 
-    // Another topic; this time one writes to the other about it.
+    // The agents meet in another topic; this time one writes to the other about it.
     let told = deepen_until_told(&mut app, "invoice");
     assert_eq!(told, 1);
     app.host().call_from(&[1]);
@@ -81,7 +81,7 @@ pub fn convergence_story(engine: impl Engine + 'static) {
     assert_eq!(prompt(&mut app, "s1", "the invoice again").len(), 0);
     assert_eq!(radar(&mut app).tally.all.prevented, 1);
 
-    // A third one turns to what another has in hand, then leaves.
+    // A third agent turns to a file that another works on, then leaves.
     join(&mut app, "s3", 3, NameWish::Insist("Bear".into())).unwrap();
     for words in ["one thing", "another matter", "something different"] {
         prompt(&mut app, "s3", words);
@@ -94,7 +94,7 @@ pub fn convergence_story(engine: impl Engine + 'static) {
     app.leave(&"s3".into(), LeaveReason::Ended, Actor::Agent("s3".into())).unwrap();
     assert_eq!(past(&mut app)[0].ended.as_ref().unwrap().outcome, PredictionOutcome::Expired);
 
-    // An hour of both at work, and nothing in common.
+    // After the prediction, both work for an hour and have nothing in common.
     join(&mut app, "s4", 4, NameWish::Insist("Otter".into())).unwrap();
     for words in ["first thing", "second matter", "third affair"] {
         prompt(&mut app, "s4", words);
@@ -114,7 +114,7 @@ pub fn convergence_story(engine: impl Engine + 'static) {
     assert_eq!(radar(&mut app).tally, tally);
 }
 
-/// Both deepen in a topic until one hears of it; how many were told then.
+/// Has both agents deepen in a topic until one is told; returns how many texts it is told.
 fn deepen_until_told(app: &mut StoryApp, topic: &str) -> usize {
     for round in 0..20 {
         for session in ["s1", "s2"] {

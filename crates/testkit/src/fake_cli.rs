@@ -1,5 +1,5 @@
-//! An agent CLI for tests: it looks like Claude Code in its terminal, needs no model, and can
-//! be made to do what real ones do once in a while.
+//! A fake agent CLI for tests: it looks like Claude Code in its terminal, needs no model, and can
+//! be made to show the rare failures of real CLIs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::Sealed;
 
-/// What it notes when its work is over.
+/// The line that the fake CLI logs when its work is over.
 const RESTS: &str = "rests";
 
 /// The program `claude` of a sealed world.
@@ -17,34 +17,34 @@ pub struct FakeCli {
 }
 
 impl FakeCli {
-    /// Puts it into a directory of its own.
+    /// Installs the program in a directory of its own in the world.
     pub fn install(world: &Sealed) -> Self {
         let bin = world.path().join("bin");
         fs::create_dir_all(&bin).unwrap();
         let script = bin.join("fake_cli.py");
         fs::write(&script, include_str!("fake_cli.py")).unwrap();
         let program = bin.join("claude");
-        // tmux calls a program what it was started as.
+        // tmux shows a program by the name that it was started by.
         fs::write(&program, format!("#!/bin/bash\nexec -a claude python3 {} \"$@\"\n", script.display()))
             .unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         Self { bin, log: world.path().join("fake.log") }
     }
 
-    /// What a command needs to find it, with its ways.
+    /// Returns the variables by which a command finds the fake CLI, with those that set its behaviour.
     pub fn environment(&self, ways: &[(&str, &str)]) -> Vec<(String, String)> {
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.bin.display());
         let own = [("PATH".to_owned(), path), ("FAKE_LOG".to_owned(), self.log.display().to_string())];
         own.into_iter().chain(ways.iter().map(|(name, value)| ((*name).into(), (*value).into()))).collect()
     }
 
-    /// What was submitted to it and answered, in order.
+    /// Returns the prompts and answers that were submitted to it, in order.
     pub fn noted(&self) -> Vec<String> {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         log.lines().filter(|line| *line != RESTS).map(str::to_owned).collect()
     }
 
-    /// How often it has worked and come to rest.
+    /// Counts how often it has worked and come to rest.
     pub fn rests(&self) -> usize {
         fs::read_to_string(&self.log).unwrap_or_default().lines().filter(|line| *line == RESTS).count()
     }

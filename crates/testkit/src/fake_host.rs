@@ -1,5 +1,4 @@
-//! A fake machine for tests: its clock, processes and repositories are what the test
-//! says.
+//! A fake machine for tests, whose clock, processes and repositories the test sets.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,20 +21,20 @@ use consort_core::host::Repositories;
 use consort_core::host::RootCommit;
 use consort_core::host::Topic;
 
-/// Clones are the same machine.
+/// A fake machine. Clones share its state.
 #[derive(Clone)]
 pub struct FakeHost(Rc<RefCell<Machine>>);
 
 struct Machine {
     now: i64,
     random: u64,
-    /// Running processes: id and which life of it.
+    /// The running processes: the id of each, and a text for its start that tells reused ids apart.
     processes: BTreeMap<u32, String>,
     ancestors: Vec<u32>,
     notified: Vec<Vec<Topic>>,
-    /// Which process the test is at the moment.
+    /// The process that the test currently plays.
     me: u32,
-    /// Files that were written, and when, in nanoseconds.
+    /// The files that were written: their text and the time in nanoseconds.
     files: BTreeMap<PathBuf, (String, i64)>,
 }
 
@@ -58,7 +57,7 @@ impl FakeHost {
         self.0.borrow_mut().now += milliseconds;
     }
 
-    /// Starts a process, or another life of one.
+    /// Starts a process, or reuses its id with another start.
     pub fn start(&self, pid: u32, life: &str) -> Process {
         self.0.borrow_mut().processes.insert(pid, life.to_owned());
         process(pid, life)
@@ -68,12 +67,12 @@ impl FakeHost {
         self.0.borrow_mut().processes.remove(&pid);
     }
 
-    /// Who is above the caller, nearest first.
+    /// Sets the ancestors of the caller, nearest first.
     pub fn call_from(&self, ancestors: &[u32]) {
         self.0.borrow_mut().ancestors = ancestors.to_vec();
     }
 
-    /// Goes on as this process.
+    /// Makes the test play this process from now on.
     pub fn be(&self, pid: u32) {
         self.start(pid, "first");
         self.0.borrow_mut().me = pid;
@@ -90,12 +89,12 @@ impl FakeHost {
         self.0.borrow().notified.len()
     }
 
-    /// Everyone who was notified so far, and is not any more.
+    /// Returns the topics that were notified so far, and forgets them.
     pub fn take_notified(&self) -> Vec<Topic> {
         std::mem::take(&mut self.0.borrow_mut().notified).concat()
     }
 
-    /// Who was notified last.
+    /// Returns the topics of the last notification.
     pub fn last_notified(&self) -> Vec<Topic> {
         self.0.borrow().notified.last().cloned().unwrap_or_default()
     }
@@ -147,7 +146,7 @@ impl Processes for FakeHost {
 }
 
 impl Repositories for FakeHost {
-    /// The first part of a path is the repository, the second the worktree.
+    /// Takes the first part of a path as the repository, the second as the worktree.
     fn place(&self, dir: &Path) -> Place {
         let parts: Vec<_> = dir.components().take(3).collect();
         Place {
@@ -181,7 +180,7 @@ impl Repositories for FakeHost {
 }
 
 impl Files for FakeHost {
-    /// The same parts as in [`Repositories::place`]; nothing exists but what was made.
+    /// Splits a path like [`Repositories::place`]; only worktrees count as existing.
     fn locate(&self, path: &Path) -> Located {
         let Place { worktree, repository, .. } = self.place(path);
         let rest = path.strip_prefix(&worktree).unwrap_or(path).to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
 //! Hostile text for tests of everything that a model reads.
 
-/// What hostile text is made of.
+/// The pieces that hostile text is made of.
 pub const HOSTILE: &[&str] = &include!("hostile.in");

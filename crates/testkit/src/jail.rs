@@ -1,7 +1,7 @@
-//! A chroot for tests that feed hostile ids and paths: what goes wrong there destroys
-//! nothing of the machine's.
+//! A chroot for tests that feed hostile ids and paths, so that a failure destroys nothing of the
+//! machine's.
 //!
-//! The test runs itself again inside, as an ordinary user. It needs root or user
+//! The test runs itself again inside the jail, as an ordinary user. This needs root or user
 //! namespaces.
 
 use std::collections::BTreeMap;
@@ -14,24 +14,24 @@ use std::process::Command;
 
 use crate::rounds::LONG;
 
-/// An ordinary user inside, for where we are root.
+/// The ordinary user inside the jail, if the test was started by root.
 const USER: u32 = 12_345;
 
-/// Set inside.
+/// The variable that is set inside the jail.
 const INSIDE: &str = "CONSORT_TEST_JAIL";
 
-/// Whether this process runs inside of a jail.
+/// Tells whether this process runs inside a jail.
 pub fn is_inside() -> bool {
     std::env::var_os(INSIDE).is_some()
 }
 
-/// A directory that becomes `/` of the test.
+/// A temporary directory that becomes `/` of the test.
 pub struct Jail {
     temp: tempfile::TempDir,
 }
 
 impl Jail {
-    /// With `consort` and this very test in `/bin`, a home, a repository, and
+    /// Makes a jail with `consort` and this very test in `/bin`, a home, a repository, and
     /// files around them that nobody may touch.
     pub fn new(consort: &str) -> Self {
         let temp = tempfile::tempdir().unwrap();
@@ -78,7 +78,7 @@ impl Jail {
         self.temp.path()
     }
 
-    /// The repository inside.
+    /// Returns the path of the repository in the jail, seen from outside.
     pub fn repository(&self) -> PathBuf {
         self.root().join("home/user/src")
     }
@@ -89,7 +89,7 @@ impl Jail {
         assert!(git.status().unwrap().success(), "git {arguments:?}");
     }
 
-    /// Runs this test again, inside; whether it passed.
+    /// Runs this test again inside the jail; returns whether it passed.
     pub fn run(&self, test: &str) -> bool {
         let root = self.root().display();
         let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
@@ -117,7 +117,7 @@ impl Jail {
     }
 }
 
-/// Everything below `/` except what is ours and the kernel's: type, mode, owner,
+/// Describes everything below `/` except the paths in `ours` and the kernel's: type, mode, owner,
 /// size, time of change and content.
 pub fn manifest(ours: &[&str]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
@@ -137,7 +137,7 @@ pub fn manifest(ours: &[&str]) -> BTreeMap<String, String> {
             }
             let sum =
                 content.iter().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
-            // A directory's own time and size change with what is ours in it.
+            // The time and size of a directory change with our own files in it.
             let (size, time) = if stat.is_dir() { (0, 0) } else { (stat.size(), stat.mtime_nsec()) };
             let owner = format!("{}:{}", stat.uid(), stat.gid());
             found.insert(name, format!("{:o} {owner} {size} {time} {sum:x}", stat.mode()));

@@ -1,5 +1,5 @@
-//! The kit for tests: a sealed world to run the real program in, a scripted model to
-//! run real agent CLIs against, and the promises of the workspace.
+//! The helpers for tests: a sealed world to run the real program in, a scripted model to
+//! run real agent CLIs against, and the story tests that every engine must pass.
 
 #![expect(clippy::unwrap_used, reason = "a test helper that cannot go on should stop the test")]
 

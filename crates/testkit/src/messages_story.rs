@@ -24,13 +24,13 @@ use crate::store_story::StoryApp;
 use crate::store_story::facts;
 use crate::store_story::join;
 
-/// A request from wherever the host says the call comes from.
+/// Makes a request from the caller that the host is set to.
 pub fn request(app: &StoryApp, to: &[&str], text: &str) -> SendRequest {
     let to = Recipients::Named(to.iter().map(|name| (*name).to_owned()).collect());
     SendRequest { caller: facts(app.host(), None), to, text: text.into(), ..Default::default() }
 }
 
-/// Sends; `from` is the process that hosts the sender, 0 for the person.
+/// Sends a message; `from` is the process that hosts the sender, 0 for the person.
 fn send(app: &mut StoryApp, from: u32, to: &[&str], text: &str) -> Result<Number, Refusal> {
     app.host().call_from(&[from]);
     let request = request(app, to, text);
@@ -52,7 +52,7 @@ fn who(session: &str) -> Actor {
     Actor::Agent(session.into())
 }
 
-/// Reads a mailbox to its end: numbers, in order.
+/// Reads a mailbox to its end; returns the messages' numbers in order.
 fn read(app: &mut StoryApp, mailbox: &Actor) -> Vec<Number> {
     app.host().be(99);
     let letters = app.inbox(&InboxRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
@@ -60,13 +60,13 @@ fn read(app: &mut StoryApp, mailbox: &Actor) -> Vec<Number> {
     letters.iter().map(|letter| letter.message.number).collect()
 }
 
-/// What a hook of this session delivers, as the process `pid`.
+/// Collects the mail of a session as a hook in the process `pid` would.
 fn collect(app: &mut StoryApp, pid: u32, session: &str, moment: DeliveryPoint) -> Option<DeliveredBatch> {
     app.host().be(pid);
     app.collect(&session.into(), moment, &|_| None).unwrap()
 }
 
-/// `Bear read, you waiting`
+/// Describes the receipts of the last message sent: `Bear read, you waiting`.
 fn receipts(app: &mut StoryApp, from: &Actor) -> String {
     let last = app.sent(from, 1).unwrap().pop().unwrap();
     let one = |receipt: &consort_core::messages::Receipt| {
@@ -93,7 +93,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert!(matches!(refusal(app.send(&as_bear)), Err(Refusal::NotTheCaller { .. })));
     assert_eq!(app.journal_last_seq().unwrap(), before);
 
-    // One entry, one letter, and only those it concerns are rung.
+    // A message is one entry with one letter, and notifies only its recipients.
     let first = send(&mut app, 10, &["bear"], "hello").unwrap();
     assert_eq!((first, app.journal_last_seq().unwrap()), (1, before + 1));
     assert!(host.last_notified().contains(&Topic::Mailbox(who("bear"))));
@@ -105,7 +105,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert_eq!(read(&mut app, &who("bear")), [0; 0]);
     assert_eq!(receipts(&mut app, &who("raven")), "Bear read");
 
-    // A key is used once; another text under it is refused.
+    // A message with the same key is sent once; another text with that key is refused.
     host.call_from(&[10]);
     let keyed = SendRequest { key: Some("k".into()), ..request(&app, &["Bear"], "once") };
     let outcome = app.send(&keyed).unwrap();
@@ -115,7 +115,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert!(matches!(refusal(app.send(&other)), Err(Refusal::KeyUsed { .. })));
     assert_eq!(read(&mut app, &who("bear")), [outcome.number]);
 
-    // A reply without names finds the sender, under any name; it is one thread.
+    // A reply without names finds the sender, even renamed, and joins the thread.
     app.rename(&"raven".into(), "Crow", Actor::Person).unwrap();
     host.call_from(&[11]);
     let reply = SendRequest {
@@ -135,7 +135,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert_eq!(thread, [first, reply.number]);
     assert_eq!(read(&mut app, &who("raven")), [reply.number]);
 
-    // To one's own, it goes to those who got that.
+    // A reply to one's own message goes to its recipients.
     let more = SendRequest {
         to: Recipients::Sender,
         reply_to: Some(named(reply.number)),
@@ -144,7 +144,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert_eq!(app.send(&more).unwrap().to[0].name, "Crow");
     assert_eq!(read(&mut app, &who("raven")).len(), 1);
 
-    // The person is written to and writes; `all` are the others.
+    // The person gets mail too; `all` means all other agents.
     let to_person = send(&mut app, 11, &["@me"], "look").unwrap();
     assert_eq!(read(&mut app, &Actor::Person), [to_person]);
     let to_all = send(&mut app, 11, &["all"], "everyone").unwrap();
@@ -156,7 +156,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     forgotten(&mut app, three);
 }
 
-/// A hook: handed over, shown, and read once the model has answered.
+/// Delivers letters by hooks: handed over, shown, and read once the model has answered.
 fn by_hooks(app: &mut StoryApp) {
     let host = app.host().clone();
     assert_eq!(collect(app, 50, "bear", DeliveryPoint::AfterTool), None);
@@ -173,7 +173,8 @@ fn by_hooks(app: &mut StoryApp) {
     assert_eq!(collect(app, 52, "bear", DeliveryPoint::BeforeTool), None);
     assert_eq!(receipts(app, &who("raven")), "Bear read");
 
-    // Killed before it was shown: handed over again, with a word. Still at it: not.
+    // If the hook is killed before it has shown the letter, the letter is delivered again and says
+    // so; not while the hook is still running.
     let two = send(app, 10, &["Bear"], "two").unwrap();
     collect(app, 60, "bear", DeliveryPoint::AfterTool).unwrap();
     assert_eq!(collect(app, 61, "bear", DeliveryPoint::AfterTool), None);
@@ -186,7 +187,7 @@ fn by_hooks(app: &mut StoryApp) {
     assert!(two > one);
 }
 
-/// What waits for one that is gone waits for who takes its name by name.
+/// Passes the waiting letters of an agent that is gone to the one that takes its name.
 fn inherited_by_name(app: &mut StoryApp) -> Number {
     let host = app.host().clone();
     let three = send(app, 10, &["Bear"], "three").unwrap();
@@ -198,15 +199,15 @@ fn inherited_by_name(app: &mut StoryApp) -> Number {
     assert_eq!(receipts(app, &who("raven")), "Bear waiting");
     assert!(collect(app, 70, "bear-2", DeliveryPoint::Start).unwrap().text.contains("> three"));
     host.kill(70);
-    // And what was cut short, for the session when it comes back.
+    // A delivery that was cut short waits for the session until it comes back.
     app.leave(&"bear-2".into(), LeaveReason::Ended, Actor::Person).unwrap();
     join(app, "bear-2", 14, NameWish::Any).unwrap();
     assert_eq!(read(app, &who("bear-2")), [three]);
     three
 }
 
-/// What was read is forgotten in time; what was not, only with its recipient
-/// and in so many words.
+/// Retention forgets read messages after some time; unread ones only with their recipient,
+/// and the journal says so.
 fn forgotten(app: &mut StoryApp, three: Number) {
     let host = app.host().clone();
     let four = send(app, 10, &["Wolf"], "four").unwrap();

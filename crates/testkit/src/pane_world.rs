@@ -1,4 +1,4 @@
-//! A sealed world with a tmux server of its own and a fake CLI in it.
+//! A sealed world for tests of panes, with its own tmux server and a fake CLI.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::Ran;
 use crate::Sealed;
 use crate::until;
 
-/// Its server ends with it.
+/// A sealed world with a tmux server, which ends when this is dropped.
 pub struct PaneWorld {
     pub world: Sealed,
     pub cli: FakeCli,
@@ -18,7 +18,7 @@ pub struct PaneWorld {
 }
 
 impl PaneWorld {
-    /// `program` is the `consort` under test; every command has these variables.
+    /// Makes a world; `program` is the `consort` under test, and every command has the variables `ways`.
     pub fn new(program: &str, ways: &[(&str, &str)]) -> Self {
         let world = Sealed::new(program);
         world.git_init();
@@ -26,7 +26,7 @@ impl PaneWorld {
         Self::around(world, environment)
     }
 
-    /// Around a world whose commands have this environment.
+    /// Adds a tmux server to a world whose commands have this environment.
     pub fn around(world: Sealed, mut environment: Vec<(String, String)>) -> Self {
         let cli = FakeCli::install(&world);
         environment.push(("TMUX_TMPDIR".into(), world.path().display().to_string()));
@@ -34,13 +34,13 @@ impl PaneWorld {
         Self { world, cli, environment }
     }
 
-    /// With this variable too, or with another value of it.
+    /// Adds a variable, or gives it another value.
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// The variables that every command has.
+    /// Returns the variables that every command has.
     pub fn environment(&self) -> &[(String, String)] {
         &self.environment
     }
@@ -53,7 +53,7 @@ impl PaneWorld {
         self.world.project()
     }
 
-    /// `consort` with these arguments.
+    /// Makes a command of `consort` with these arguments.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.world.consort(arguments.iter().copied());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
@@ -64,31 +64,31 @@ impl PaneWorld {
         self.world.ran(&mut self.command(arguments))
     }
 
-    /// The same as the agent `s1`.
+    /// Runs `consort` with these arguments as the agent `s1`.
     pub fn run_as_agent(&self, arguments: &[&str]) -> Ran {
         self.world.ran(self.command(arguments).env("CONSORT_SESSION", "s1"))
     }
 
-    /// What `pane list` says.
+    /// Returns the items of `pane list --json`.
     pub fn panes(&self) -> Vec<Value> {
         let listed = self.run(&["pane", "list", "--json"]);
         let listed: Value = serde_json::from_str(&listed.stdout).unwrap_or_else(|_| panic!("{listed}"));
         listed["items"].as_array().unwrap().clone()
     }
 
-    /// A tmux command to the server that a pane is in.
+    /// Sends a command to the tmux server of the panes.
     pub fn tmux(&self, words: &[&str]) -> String {
         let mut tmux = self.world.command("tmux");
         tmux.arg("-u").arg("-S").arg(self.socket()).args(words);
         String::from_utf8(tmux.output().unwrap().stdout).unwrap()
     }
 
-    /// What a pane shows.
+    /// Returns the text that a pane shows.
     pub fn screen(&self, pane: &str) -> String {
         self.tmux(&["capture-pane", "-p", "-t", pane])
     }
 
-    /// Keeps the model that Codex was told to use, if it offers a newer one; whether it did.
+    /// Keeps the model that Codex was told to use, if it offers a newer one; returns whether it did.
     pub fn keep_model(&self, pane: &str) -> bool {
         let is_offered = |screen: &str| screen.contains(". Try new model");
         let was_offered = is_offered(&self.screen(pane));
@@ -107,7 +107,7 @@ impl PaneWorld {
         self.world.path().join(format!("tmux-{user}/consort"))
     }
 
-    /// The variables of the program in a pane.
+    /// Returns the environment of the program in a pane, a variable per line.
     pub fn environment_of_pane(&self, pane: &Value) -> String {
         let pid = self.tmux(&["display-message", "-p", "-t", pane["pane"].as_str().unwrap(), "#{pane_pid}"]);
         std::fs::read_to_string(format!("/proc/{}/environ", pid.trim())).unwrap().replace('\0', "\n")

@@ -1,5 +1,5 @@
-//! Runs the real agent CLIs in tests, as `scripts/test-tools` installs them, each in a
-//! sealed world with a scripted model.
+//! Runs the real agent CLIs (except Claude Code) in tests, as `scripts/test-tools` installs them,
+//! each in a sealed world with a scripted model.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::Sealed;
 use crate::Step;
 use crate::StubModel;
 
-/// One of them.
+/// A real agent CLI other than Claude Code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RealAgent {
     Codex,
@@ -35,7 +35,7 @@ impl RealAgent {
         }
     }
 
-    /// The model it is told to use.
+    /// Returns the model that the CLI is told to use.
     pub fn model(self) -> &'static str {
         match self {
             Self::Codex => "gpt-5.5",
@@ -45,7 +45,7 @@ impl RealAgent {
         }
     }
 
-    /// Whether it could not be installed here; says so, loudly.
+    /// Tells whether the CLI could not be installed here, and prints that loudly.
     pub fn is_out_of_reach(self) -> bool {
         let is_out = tools().join(self.kind()).join("unreachable").exists();
         if is_out {
@@ -58,8 +58,8 @@ impl RealAgent {
         is_out
     }
 
-    /// Where its programs are. A machine without them fails the test, with the
-    /// way out.
+    /// Returns the directories of its programs. If they are missing, the test fails and says
+    /// how to install them.
     fn bins(self) -> Vec<PathBuf> {
         let tools = tools();
         let bins = [self.kind(), "claude"].map(|kind| tools.join(kind).join("node_modules/.bin"));
@@ -68,7 +68,7 @@ impl RealAgent {
         bins.to_vec()
     }
 
-    /// A step in which the model runs a command.
+    /// Makes a step in which the model runs a command.
     pub fn shell(self, command: &str) -> Step {
         let (tool, input) = match self {
             Self::Codex => ("exec_command", json!({ "cmd": command })),
@@ -80,7 +80,7 @@ impl RealAgent {
         Step::Use { tool: tool.into(), input }
     }
 
-    /// A step in which the model writes a file of the project.
+    /// Makes a step in which the model writes a file of the project.
     pub fn write(self, world: &Sealed, path: &str, text: &str) -> Step {
         let place = world.project().canonicalize().unwrap().join(path);
         let (tool, input) = match self {
@@ -96,7 +96,7 @@ impl RealAgent {
         Step::Use { tool: tool.into(), input }
     }
 
-    /// A step in which the model calls one of our tools.
+    /// Makes a step in which the model calls one of our MCP tools.
     pub fn ours(self, tool: &str, input: serde_json::Value) -> Step {
         let tool = match self {
             // A namespace, and the name in it.
@@ -109,7 +109,7 @@ impl RealAgent {
         Step::Use { tool, input }
     }
 
-    /// Where its settings are, for the whole of what it keeps there.
+    /// Returns the directory in which the CLI keeps its settings and state.
     pub fn config_dir(self, world: &Sealed) -> PathBuf {
         world.home().join(match self {
             Self::Codex => ".codex",
@@ -120,7 +120,7 @@ impl RealAgent {
         })
     }
 
-    /// Settings that lead it to the model and answer its first questions.
+    /// Writes settings that point the CLI to the scripted model and answer its first-run questions.
     pub fn settle(self, world: &Sealed, model: &StubModel) {
         let (dir, url) = (self.config_dir(world), model.url());
         fs::create_dir_all(&dir).unwrap();
@@ -170,7 +170,7 @@ trust_level = "trusted"
             }
             Self::OpenCode => write(
                 "opencode.json",
-                // What it would add by itself comes first.
+                // OpenCode would add `$schema` by itself.
                 json!({
                     "$schema": "https://opencode.ai/config.json",
                     "model": "stub/stub-model", "small_model": "stub/stub-model", "enabled_providers": ["stub"],
@@ -200,7 +200,7 @@ trust_level = "trusted"
         }
     }
 
-    /// A headless turn in the sealed world's project.
+    /// Makes the command of a headless turn in the sealed world's project.
     pub fn headless(self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
         let arguments: &[&str] = match self {
             Self::Codex => &["exec", "--json", "--dangerously-bypass-hook-trust", prompt],
@@ -222,7 +222,8 @@ trust_level = "trusted"
         agent
     }
 
-    /// The same in the mode that it has by default; what it would ask about is refused.
+    /// Makes the command of a headless turn in the default mode; what the CLI would ask about is
+    /// refused.
     pub fn asking(self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
         let arguments: &[&str] = match self {
             Self::Codex => &[
@@ -245,7 +246,7 @@ trust_level = "trusted"
         agent
     }
 
-    /// Its program in the sealed world's project, without arguments.
+    /// Makes a command of the CLI's program in the sealed world's project, without arguments.
     pub fn command(self, world: &Sealed, model: &StubModel) -> Command {
         let bins = self.bins();
         let scratch = world.path().join("tmp");
@@ -253,7 +254,7 @@ trust_level = "trusted"
         let path: Vec<String> = bins.iter().map(|bin| bin.display().to_string()).collect();
         let mut agent = world.command(bins[0].join(self.kind()));
         agent.env("PATH", path.join(":") + ":/usr/local/bin:/usr/bin:/bin").env("TERM", "xterm-256color");
-        // Beside the world, not in it: Codex minds a home below the scratch directory.
+        // `TMPDIR` is beside the home: Codex objects to a home below the scratch directory.
         match self {
             Self::Codex => agent.env("STUB_API_KEY", "sk-fake").env("TMPDIR", &scratch),
             Self::Gemini => agent
@@ -282,13 +283,13 @@ trust_level = "trusted"
         agent
     }
 
-    /// It unpacks itself when it is first run: once for all worlds.
+    /// Returns the cache into which the CLI unpacks itself at its first run, once for all worlds.
     fn cache(self) -> PathBuf {
         tools().join(self.kind()).join("cache")
     }
 }
 
-/// The same turn through `consort with`.
+/// Makes the command that runs the turn `alone` through `consort with`.
 pub fn with(world: &Sealed, kind: &str, alone: &Command) -> Command {
     let mut with = world.consort(["with", kind]);
     with.args(alone.get_args()).stdin(Stdio::null());

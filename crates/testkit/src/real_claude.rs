@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::Sealed;
 use crate::StubModel;
 
-/// The version whose behaviour the tests hold.
+/// The version whose behaviour the tests expect.
 const VERSION: &str = "2.1.325";
 
 pub struct Claude {
@@ -18,7 +18,7 @@ pub struct Claude {
 }
 
 impl Claude {
-    /// The installed one. A machine without it fails the test, with the way out.
+    /// Finds the installed Claude Code. If it is missing, the test fails and says how to install it.
     pub fn installed() -> Self {
         let root =
             PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools/claude/node_modules/.bin");
@@ -31,7 +31,7 @@ impl Claude {
         Self { bin: root }
     }
 
-    /// A headless turn in the sealed world's project.
+    /// Makes the command of a headless turn in the sealed world's project.
     pub fn headless(&self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
         let mut claude = world.command(self.bin.join("claude"));
         claude
@@ -42,7 +42,8 @@ impl Claude {
         claude
     }
 
-    /// The same in the mode that asks the person; what it would ask about is refused.
+    /// Makes the command of a headless turn in the mode that asks the person; what it would ask about
+    /// is refused.
     pub fn asking(&self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
         let mut claude = world.command(self.bin.join("claude"));
         claude
@@ -53,7 +54,7 @@ impl Claude {
         claude
     }
 
-    /// The program and its environment for an interactive session that asks
+    /// Returns the program and its environment for an interactive session that asks
     /// none of its first-run questions.
     pub fn interactive(&self, world: &Sealed, model: &StubModel) -> (String, Vec<(String, String)>) {
         let project = world.project().canonicalize().unwrap();

@@ -1,4 +1,4 @@
-//! Runs a real agent CLI in tests whose session stays, idle between its turns: pi by
+//! Runs a real agent CLI in tests as a long session that is idle between its turns: pi by
 //! its protocol on standard input, OpenCode by its server.
 
 use std::io::BufRead as _;
@@ -21,7 +21,7 @@ use crate::RealAgent;
 use crate::Sealed;
 use crate::StubModel;
 
-/// One of them; ended when dropped.
+/// A real agent CLI with a long session; ended when dropped.
 pub struct Resident {
     child: Child,
     lines: Arc<Mutex<Vec<String>>>,
@@ -29,9 +29,9 @@ pub struct Resident {
 }
 
 enum Door {
-    /// Lines of JSON.
+    /// Standard input, for lines of JSON.
     Stdin(Option<ChildStdin>),
-    /// A server, and the session there.
+    /// A server's address, and the session on that server.
     Server { address: String, session: String },
 }
 
@@ -66,7 +66,7 @@ impl Resident {
         self.child.id()
     }
 
-    /// Sends a prompt, and does not wait for what comes of it.
+    /// Sends a prompt, and does not wait for the answer.
     pub fn prompt(&mut self, text: &str) {
         match &self.door {
             Door::Stdin(_) => self.tell(&json!({ "type": "prompt", "message": text })),
@@ -77,13 +77,13 @@ impl Resident {
         }
     }
 
-    /// Sends a line to what speaks in lines.
+    /// Sends a line to a CLI that reads lines from standard input.
     pub fn tell(&mut self, line: &Value) {
         let Door::Stdin(Some(stdin)) = &mut self.door else { panic!("it does not speak in lines") };
         writeln!(stdin, "{line}").unwrap();
     }
 
-    /// Asks the server for something, or tells it.
+    /// Sends a GET request to the CLI's server or, with a body, a POST request.
     pub fn ask(&self, path: &str, body: Option<&Value>) -> Value {
         let Door::Server { address, .. } = &self.door else { panic!("it is no server") };
         match body {
@@ -92,7 +92,7 @@ impl Resident {
         }
     }
 
-    /// Waits for it to say something.
+    /// Waits until `look` finds something in a line that the CLI has printed.
     pub fn said<T>(&self, look: impl Fn(&str) -> Option<T>) -> T {
         for _ in 0..600 {
             if let Some(found) = self.lines.lock().unwrap().iter().find_map(|line| look(line)) {
@@ -103,12 +103,12 @@ impl Resident {
         panic!("it said only {:#?}", self.lines.lock().unwrap());
     }
 
-    /// The processes below it whose command line ends like this.
+    /// Lists the CLI's descendant processes whose command line ends with `ending`.
     pub fn helpers(&self, ending: &str) -> Vec<u32> {
         below(self.id(), ending)
     }
 
-    /// Ends it as a person would.
+    /// Ends the CLI as a person would.
     pub fn end(&mut self) {
         match &mut self.door {
             Door::Stdin(stdin) => drop(stdin.take()),
@@ -134,7 +134,7 @@ impl Drop for Resident {
     }
 }
 
-/// The processes below one whose command line ends like this.
+/// Lists the descendants of a process (and itself) whose command line ends with `ending`.
 fn below(root: u32, ending: &str) -> Vec<u32> {
     let output = Command::new("ps").args(["-eo", "pid=,ppid=,args="]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -173,7 +173,7 @@ fn request(address: &str, method: &str, path: &str, body: &str) -> Value {
     stream.read_to_string(&mut answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 2"), "{method} {path}: {answer}");
-    // It may come in chunks; what is between them is not JSON.
+    // The body may come in chunks: cut off the lines around the JSON.
     let (start, end) = (body.find(['{', '[']), body.rfind(['}', ']']));
     match (start, end) {
         (Some(start), Some(end)) => serde_json::from_str(&body[start..=end]).unwrap(),

@@ -1,17 +1,17 @@
-//! How many rounds the long tests run, and their random numbers.
+//! The number of rounds of long tests, and their random numbers.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 
-/// Set by `scripts/test --long`.
+/// The variable that `scripts/test --long` sets.
 pub(crate) const LONG: &str = "CONSORT_TEST_LONG";
 
-/// `few` on every run, `many` on a long one.
+/// Returns `few` on an ordinary run, `many` on a long one.
 pub fn rounds(few: usize, many: usize) -> usize {
     if std::env::var_os(LONG).is_some() { many } else { few }
 }
 
-/// A number below a limit that looks random: the same ones in every run.
+/// Returns a pseudo-random number below a limit: the same sequence in every run.
 pub fn chance(below: u64) -> u64 {
     static STATE: AtomicU64 = AtomicU64::new(0x2545_f491_4f6c_dd1d);
     let step = |state: u64| {

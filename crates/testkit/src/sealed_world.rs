@@ -1,4 +1,4 @@
-//! A sealed world for tests of the program: its own home, a cleared environment, a
+//! A sealed world to run the program in tests: its own home, a cleared environment, a
 //! fixed width.
 
 use std::fs;
@@ -13,20 +13,20 @@ use crate::seat::HostProcess;
 use crate::seat::HostedCommand;
 use crate::seat::at_terminal;
 
-/// A home, a project and nothing else; deleted when dropped.
+/// A directory with a home and a project for one test; deleted when dropped.
 pub struct Sealed {
     temp: tempfile::TempDir,
     program: PathBuf,
     seat: OnceLock<HostProcess>,
 }
 
-/// In arguments: the process that hosts this world's agents.
+/// The argument that stands for the id of the process that hosts this world's agents.
 const OTHER: &str = "$OTHER";
 
-/// Says for which session a command is run.
+/// The variable that says for which session a command is run.
 const SESSION: &str = "CONSORT_SESSION";
 
-/// What a command did.
+/// The output and exit code of a command.
 #[derive(Clone, Debug)]
 pub struct Ran {
     pub stdout: String,
@@ -35,12 +35,12 @@ pub struct Ran {
 }
 
 impl Sealed {
-    /// `program` is the `consort` under test.
+    /// Makes a world in the system's temporary directory; `program` is the `consort` under test.
     pub fn new(program: &str) -> Self {
         Self::new_in(&std::env::temp_dir(), program)
     }
 
-    /// The same in a directory of that one.
+    /// Makes a world in a directory below `dir`.
     pub fn new_in(dir: &Path, program: &str) -> Self {
         let temp = tempfile::tempdir_in(dir).unwrap();
         let sealed = Self { temp, program: program.into(), seat: OnceLock::new() };
@@ -61,12 +61,12 @@ impl Sealed {
         self.home().join(".local/share/consort")
     }
 
-    /// The `consort` under test.
+    /// Returns the path of the `consort` under test.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Loses a file or a directory, as if someone had removed it.
+    /// Moves a file or a directory away, as if someone had removed it.
     pub fn lose(&self, path: &Path) {
         if fs::symlink_metadata(path).is_err() {
             return;
@@ -79,7 +79,7 @@ impl Sealed {
         self.temp.path()
     }
 
-    /// Any program, sealed, in the project.
+    /// Makes a command of any program, with the sealed environment, in the project.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
@@ -92,13 +92,13 @@ impl Sealed {
         command
     }
 
-    /// The process that hosts this world's agents.
+    /// Returns the process that hosts this world's agents, and starts it if needed.
     pub fn seat(&self) -> &HostProcess {
         self.seat.get_or_init(|| HostProcess::start(self.temp.path()))
     }
 
-    /// `consort` with these arguments, at a terminal of the person's; `$OTHER` is
-    /// the id of the process that hosts the agents.
+    /// Makes a command of `consort` with these arguments, at a terminal of the person's; `$OTHER`
+    /// stands for the id of the process that hosts the agents.
     pub fn consort<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = self.command(&self.program);
         for argument in arguments {
@@ -112,7 +112,7 @@ impl Sealed {
         command
     }
 
-    /// Starts a command of an agent: a hook, or one that says for which session it is.
+    /// Starts an agent's command: a hook, or a command that says for which session it is.
     pub fn spawn_as_agent(&self, command: &Command) -> HostedCommand {
         self.seat().spawn(command)
     }
@@ -129,8 +129,8 @@ impl Sealed {
         self.ran(command.envs(session.map(|session| ("CONSORT_SESSION", session))))
     }
 
-    /// What a hook of this session puts before the model; `more` is added to
-    /// its call.
+    /// Runs a hook of this session and returns the text that it puts before the model; `more` is added
+    /// to the hook's payload.
     pub fn told(&self, session: &str, event: &str, more: &serde_json::Value) -> Option<String> {
         let mut call =
             serde_json::json!({ "session_id": session, "cwd": self.project(), "tool_name": "Bash" });
@@ -141,7 +141,7 @@ impl Sealed {
         Some(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
     }
 
-    /// Falcon (`s1`) and Raven (`s2`) join, hosted elsewhere; Falcon has heard of Raven.
+    /// Lets Falcon (`s1`) and Raven (`s2`) join, in the hosting process; Falcon is told of Raven.
     pub fn with_falcon_and_raven(self) -> Self {
         for (session, name) in [("s1", "Falcon"), ("s2", "Raven")] {
             let line = format!("agent join --pid $OTHER --kind claude --session {session} --name {name}");
@@ -151,7 +151,7 @@ impl Sealed {
         self
     }
 
-    /// Has a session hear who has come, with the result of a tool, and be idle again.
+    /// Lets a hook tell a session who has come, after a tool, and then makes the session idle again.
     pub fn hear_who_came(&self, session: &str) {
         for event in ["PostToolUse", "Stop"] {
             let call =
@@ -169,8 +169,8 @@ impl Sealed {
         self.ran_with(command, b"")
     }
 
-    /// Runs a command to its end with `input`, and hides what differs from run
-    /// to run: this world's place. Hooks, and what is for a session, are run by the
+    /// Runs a command to its end with `input`, and replaces this world's paths, which differ from run
+    /// to run. Hooks and commands of a session are run by the
     /// process that hosts the agents; the rest by the person, at a terminal.
     pub fn ran_with(&self, command: &mut Command, input: &[u8]) -> Ran {
         let is_of_session = command.get_envs().any(|(name, _)| name == SESSION);
@@ -214,7 +214,7 @@ impl Sealed {
     }
 }
 
-/// stdout, stderr and exit code together, as a snapshot.
+/// Shows stdout, stderr and exit code together, for snapshots.
 impl std::fmt::Display for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.stdout)?;

@@ -30,14 +30,14 @@ use rustix::net::SendAncillaryMessage;
 use rustix::net::SendFlags;
 use rustix::pty::OpenptFlags;
 
-/// A process that hosts agents; it ends with its owner.
+/// A process that hosts agents; it ends when dropped.
 pub struct HostProcess {
     process: Child,
     _stdout: BufReader<ChildStdout>,
     socket: PathBuf,
 }
 
-/// A command that such a process has started.
+/// A command that a [`HostProcess`] has started.
 pub struct HostedCommand {
     pub pid: u32,
     pub stdin: Option<PipeWriter>,
@@ -58,18 +58,18 @@ impl HostProcess {
         Self { process, _stdout: stdout, socket }
     }
 
-    /// The process that hosts.
+    /// Returns the id of the hosting process.
     pub fn pid(&self) -> u32 {
         self.process.id()
     }
 
-    /// Ends it, and so all agents that it hosts.
+    /// Ends the process, and so the life of all agents that it hosts.
     pub fn end(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 
-    /// Starts a command as its child.
+    /// Starts a command as a child of the process.
     pub fn spawn(&self, command: &Command) -> HostedCommand {
         let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_owned();
         let argv: Vec<String> =
@@ -111,8 +111,8 @@ impl Drop for HostProcess {
 }
 
 impl HostedCommand {
-    /// Its exit code, once it has ended; the number of the signal, negative, if it
-    /// was one.
+    /// Waits for the command to end, and returns its exit code, or the negative number of the signal
+    /// that ended it.
     pub fn wait(&mut self) -> i32 {
         drop(self.stdin.take());
         let mut code = String::new();
@@ -125,7 +125,7 @@ impl HostedCommand {
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
 
-    /// All that it prints, and its exit code.
+    /// Feeds `input` to the command; returns its stdout, stderr and exit code.
     pub fn output(mut self, input: &[u8]) -> (Vec<u8>, Vec<u8>, i32) {
         // A hook that does not read its input is no failure.
         let _ = self.stdin.take().unwrap().write_all(input);
@@ -142,7 +142,7 @@ impl HostedCommand {
 }
 
 /// Gives a command a controlling terminal of its own, as a person's shell would. If
-/// `types`, the person there types the word that is asked for.
+/// `types`, the word that is asked for there is typed, else `no`.
 #[expect(unsafe_code, reason = "what happens between fork and exec is the caller's to answer for")]
 pub fn at_terminal(command: &mut Command, types: bool) {
     let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
@@ -150,14 +150,14 @@ pub fn at_terminal(command: &mut Command, types: bool) {
     rustix::pty::unlockpt(&master).unwrap();
     let slave = rustix::pty::ptsname(&master, Vec::new()).unwrap();
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    // Held open for as long as anyone may use it, or it would hang up.
+    // Held open as long as the terminal may be used; otherwise it would hang up.
     let held = rustix::fs::open(&slave, flags, Mode::empty()).unwrap();
     let command_lives = Arc::new(());
     let lives = Arc::downgrade(&command_lives);
     std::thread::spawn(move || sit(master, &held, &lives, types));
     let take = move || {
         let _ = &command_lives;
-        // A command that was given one already keeps it.
+        // A command that was given a terminal before keeps it.
         if rustix::process::setsid().is_ok() {
             let terminal = rustix::fs::open(&slave, flags, Mode::empty())?;
             rustix::process::ioctl_tiocsctty(&terminal)?;
@@ -168,8 +168,8 @@ pub fn at_terminal(command: &mut Command, types: bool) {
     unsafe { command.pre_exec(take) };
 }
 
-/// Reads what is shown on a terminal, and types what is asked for, until the command
-/// is dropped and every process that it started there has ended.
+/// Plays the person at a terminal: reads what is shown, and types the word that is asked for, until
+/// the command is dropped and every process that it started there has ended.
 fn sit(master: OwnedFd, _held: &OwnedFd, command: &Weak<()>, types: bool) {
     let mut terminal = File::from(master);
     let (mut shown, mut piece) = (String::new(), [0; 1_024]);

@@ -1,5 +1,5 @@
 //! The story test of presence and the journal that every engine must pass, and the app
-//! that stories are told with.
+//! on which all stories run.
 
 use std::ops::Deref;
 use std::ops::DerefMut;
@@ -32,10 +32,10 @@ use consort_core::presence::WhoOutcome;
 
 use crate::FakeHost;
 
-/// Everything is kept for a month.
+/// The retention of a month for everything.
 pub const MONTH: Retention = Retention { journal_days: 30, message_days: 30 };
 
-/// An app over any engine, on a fake machine.
+/// An app with any engine, on a fake machine.
 pub struct StoryApp {
     app: App,
     host: FakeHost,
@@ -47,12 +47,12 @@ impl StoryApp {
         Self { app: App::new(engine, host.clone()), host }
     }
 
-    /// The machine it runs on.
+    /// Returns the fake machine that the app runs on.
     pub fn host(&self) -> &FakeHost {
         &self.host
     }
 
-    /// The texts of what waits for a session.
+    /// Returns the texts of a session's waiting letters.
     pub fn letters(&mut self, session: &str) -> Vec<String> {
         let request = InboxRequest { mailbox: Actor::Agent(session.into()), from: None, peek: true };
         let letters = self.app.inbox(&request).unwrap();
@@ -84,7 +84,7 @@ pub fn join(
     join_at(app, session, pid, wish, "/shop/main")
 }
 
-/// The same from another directory.
+/// Asks to join from `cwd`, hosted by process `pid`, which is started.
 pub fn join_at(
     app: &mut StoryApp,
     session: &str,
@@ -106,13 +106,13 @@ pub fn join_at(
     })
 }
 
-/// What a call from the current place tells of its caller.
+/// Returns the facts about the caller that the host is set to, with the session that it claims to be.
 pub fn facts(host: &FakeHost, claimed: Option<&str>) -> CallerFacts {
     let hints = claimed.map(Into::into).into_iter().collect();
     CallerFacts { ancestors: host.ancestors(), hints, proof: Proof::Typed, ..Default::default() }
 }
 
-/// Everyone, with no more than the store tells.
+/// Lists all agents, with no more than the store tells of them.
 pub fn who(app: &mut StoryApp) -> WhoOutcome {
     app.who(&Scope::Everywhere, None, nothing_observed).unwrap()
 }
@@ -121,7 +121,7 @@ fn nothing_observed(agents: &[Agent]) -> Vec<Observed> {
     agents.iter().map(|_| Observed::default()).collect()
 }
 
-/// Names and states, by attention: `Bear working, Raven gone`.
+/// Lists names and states, in the order of attention: `Bear working, Raven gone`.
 pub fn roster(app: &mut StoryApp) -> String {
     let agents = who(app).agents;
     let one = |seen: &consort_core::presence::AgentView| {
@@ -130,15 +130,14 @@ pub fn roster(app: &mut StoryApp) -> String {
     agents.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Presence and the journal, from an empty store on.
+/// Tells the story of presence and the journal, beginning with an empty store.
 pub fn store_story(engine: impl Engine + 'static) {
     let mut app = StoryApp::new(engine);
     let host = app.host().clone();
     let raven: SessionId = "s-raven".into();
     assert_eq!(roster(&mut app), "");
 
-    // Joining: a name, one entry, one ring;
-    // joining again changes nothing.
+    // Joining gives a name, one entry and one notification; joining again changes nothing.
     let joined = join(&mut app, "s-raven", 10, NameWish::Insist("Raven".into())).unwrap();
     assert!(joined.joined);
     assert_eq!((app.journal_last_seq().unwrap(), host.notified()), (1, 1));
@@ -147,7 +146,7 @@ pub fn store_story(engine: impl Engine + 'static) {
     assert_eq!(again.agent.name.as_str(), "Raven");
     assert_eq!(app.journal_last_seq().unwrap(), 1);
 
-    // Names are one's own, in any case.
+    // Two agents cannot have the same name, whatever its case.
     let taken = join(&mut app, "s-bear", 11, NameWish::Insist("raven".into()));
     assert!(matches!(taken, Err(PresenceError::NameTaken { .. })));
     let bear = join(&mut app, "s-bear", 11, NameWish::Prefer("raven".into())).unwrap();
@@ -161,7 +160,7 @@ pub fn store_story(engine: impl Engine + 'static) {
 
     pulses_and_callers(&mut app);
 
-    // A reused process id is not life; a leaving is told once.
+    // A reused process id does not mean that the agent is alive; reading that it is gone adds no entry.
     host.start(10, "second");
     assert_eq!(roster(&mut app), "Bear idle, Raven gone");
     let after_death = app.journal_last_seq().unwrap();
@@ -188,7 +187,7 @@ pub fn store_story(engine: impl Engine + 'static) {
 fn pulses_and_callers(app: &mut StoryApp) {
     let host = app.host().clone();
     let raven: SessionId = "s-raven".into();
-    // Pulses are not news.
+    // Notes of activity add no entry to the journal.
     let before = app.journal_last_seq().unwrap();
     assert_eq!(
         app.note_activity(&raven, &ActivityUpdate::of(Status::Working)).unwrap(),
@@ -205,7 +204,7 @@ fn pulses_and_callers(app: &mut StoryApp) {
     app.subagent_stopped(&raven, "a1").unwrap();
     assert!(who(app).agents[0].subagents.is_empty());
 
-    // Who calls: the nearest registered ancestor, whatever the environment says.
+    // The caller is the nearest registered ancestor, whatever the environment says.
     host.call_from(&[99, 11, 10]);
     let caller = app.caller(&facts(&host, Some("s-raven"))).unwrap();
     assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Bear"));
@@ -219,7 +218,7 @@ fn pulses_and_callers(app: &mut StoryApp) {
 }
 
 fn told_and_forgotten(app: &mut StoryApp) {
-    // The journal tells it all, in order and without gaps.
+    // The journal has all entries, in order and without gaps.
     let entries = app.journal_tail(&TailRequest { limit: 100, ..Default::default() }).unwrap();
     let seqs: Vec<i64> = entries.iter().map(|entry| entry.seq).collect();
     assert_eq!(seqs, (1..=i64::try_from(seqs.len()).unwrap()).collect::<Vec<_>>());
@@ -227,7 +226,7 @@ fn told_and_forgotten(app: &mut StoryApp) {
     assert_eq!(app.journal_tail(&since).unwrap().iter().map(|entry| entry.seq).collect::<Vec<_>>(), [3, 4]);
     assert!(app.journal_verify().unwrap().is_sound());
 
-    // Retention forgets who left long ago, keeps what is needed, and says so.
+    // Retention forgets agents that left long ago, keeps what is needed, and returns its count.
     app.host().advance(40 * Timestamp::DAY);
     let dropped = app.retain(MONTH).unwrap();
     assert!(dropped > 0);

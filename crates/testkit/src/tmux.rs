@@ -1,4 +1,4 @@
-//! A real terminal for tests, in a tmux server of its own.
+//! A real terminal for tests, by a tmux server of its own; and a wait for a condition.
 
 use std::process::Command;
 use std::process::Stdio;
@@ -18,7 +18,7 @@ pub struct Tmux<'w> {
 impl<'w> Tmux<'w> {
     /// Starts `command` in a window of 100 × 30 with this environment.
     pub fn start(world: &'w Sealed, environment: &[(String, String)], command: &[&str]) -> Self {
-        // A server that was told to end may still have its socket.
+        // Numbered, because a server that was told to end may still have its socket.
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let socket = world.path().join(format!("tmux{number}.sock")).display().to_string();
@@ -44,7 +44,7 @@ impl<'w> Tmux<'w> {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The same where it may have ended by now.
+    /// Runs a tmux command and ignores a failure, because the server may have ended by now.
     pub fn run_quietly(&self, arguments: &[&str]) {
         let _ = self.command(arguments).output();
     }
@@ -53,7 +53,7 @@ impl<'w> Tmux<'w> {
         self.run(&["capture-pane", "-p"])
     }
 
-    /// Waits until the screen shows this.
+    /// Waits until the screen shows `text`.
     pub fn shows(&self, text: &str) {
         until(text, || self.screen(), |screen| screen.contains(text));
     }
@@ -65,10 +65,11 @@ impl Drop for Tmux<'_> {
     }
 }
 
-/// How long something may take to come about, on a machine that has much else to do.
+/// Longest time that a condition may take to hold, on a machine that has much else to do.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// Looks again until it is as wanted.
+/// Calls `look` again and again until `is_so` holds for the result, and returns the result; panics
+/// after 100 seconds.
 pub fn until<T: std::fmt::Debug>(what: &str, mut look: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) -> T {
     let since = Instant::now();
     loop {

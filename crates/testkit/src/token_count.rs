@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
 
-/// Its tokens in o200k, as `scripts/test-tools` brings it.
+/// Counts the tokens of a text in o200k, by the tokenizer that `scripts/test-tools` installs.
 pub fn tokens(text: &str) -> usize {
     let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools");
     let script = "import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';

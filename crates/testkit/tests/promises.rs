@@ -1,4 +1,4 @@
-//! Promises about the workspace itself, kept by tests.
+//! Tests of the workspace itself: dependencies between crates, sizes, and places of SQL and unsafe code.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Every package with what it needs at run time, by name.
+/// Returns every package with the packages that it needs at run time, by name.
 fn graph() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
         .current_dir(root())
@@ -51,7 +51,7 @@ fn graph() -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
-/// All that a package brings into the program, itself left out. Procedural
+/// Returns all packages that a package brings into the program, itself left out. Procedural
 /// macros run in the compiler only.
 fn closure(graph: &BTreeMap<String, BTreeSet<String>>, package: &str) -> BTreeSet<String> {
     const AT_COMPILE_TIME: &[&str] = &["serde_derive", "thiserror-impl"];
@@ -121,16 +121,16 @@ fn core_is_kept_free_of_machinery() {
     assert_allowed("consort-core", &allowed);
 }
 
-/// Everything that a hook can run: the door, the engine, the machine, the
-/// agents. No argument parser, no runtime, no regular expressions, no logger.
+/// Checks all code that a hook can run: the door, the engine, the machine, the
+/// agents. It has no argument parser, no runtime, no regular expressions, no logger.
 #[test]
 fn a_hook_brings_little() {
     let base = ["consort-core", "itoa", "memchr", "serde", "serde_core", "serde_json", "thiserror", "zmij"];
-    // The shell's grammar, which needs nothing else.
+    // The parser of the shell's grammar, which needs nothing else.
     assert_allowed("consort-hook", &[&base[..], &["consort-shell", "rable"]].concat());
     let with = |more: &[&'static str]| [&base, more].concat();
     let system = ["bitflags", "consort-files", "errno", "libc", "linux-raw-sys", "rustix"];
-    // What tells one content of a file from another.
+    // The hash that tells one content of a file from another.
     let hash = ["arrayref", "arrayvec", "blake3", "cfg-if", "constant_time_eq", "cpufeatures"];
     assert_allowed("consort-host", &with(&[&system[..], &hash].concat()));
     // The screen's layouts have the hash map of SQLite's cache built with two of its features;
@@ -182,7 +182,7 @@ fn the_lock_file_stays_small() {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let packages = lock.matches("[[package]]").count();
     // The MCP library, its runtime and the HTTP server are near half of them; Yjs is a tenth.
-    // Websockets are 22: the handshake's hash and the random numbers of a client that we are not.
+    // Websockets are 22, with the handshake's hash and random numbers that only a client needs.
     // Watching files is 9, most of them for other systems.
     // Noticing Ctrl-C is one.
     // The screen is 25: itself, the terminal (6) and the cells (18, of which five are for colours
@@ -212,7 +212,7 @@ fn sql_is_in_one_crate_unsafe_code_in_few_files_and_every_variable_is_declared()
                 assert!(!text.contains(word), "{word} in {}", path.display());
             }
         }
-        // A test gives a command a terminal between fork and exec.
+        // The testkit is here because it gives a command a terminal between fork and exec.
         let may = [
             "cli/src/entry_point.rs",
             "cli/src/hook_deadline.rs",

@@ -1,7 +1,7 @@
-//! The journal over HTTP as it grows, as a stream of server-sent events.
+//! Streams the journal over HTTP as it grows, as server-sent events.
 //!
 //! An event's id is its entry's number, so that a client which comes back with
-//! the last one it saw misses nothing and sees nothing twice.
+//! the last id it saw misses nothing and sees nothing twice.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -29,10 +29,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use crate::reply::Refusal;
 use crate::server::Inner;
 
-/// How many entries are read at once.
+/// Most entries that are read at once.
 const BATCH: usize = 200;
 
-/// How often a stream looks by itself, and shows that it lives.
+/// Longest time until a stream looks at the journal without news, and until it sends a sign of life.
 const NAP: Duration = Duration::from_secs(5);
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
@@ -42,9 +42,9 @@ pub(crate) fn routes() -> Router<Arc<Inner>> {
 
 #[derive(Deserialize)]
 struct Wish {
-    /// Its name or id; without it, every project.
+    /// The name or id of a project; without it, every project.
     project: Option<String>,
-    /// The last entry that was seen; without it, only what comes from now on.
+    /// The last entry that the client saw; without it, only entries from now on are sent.
     after: Option<Seq>,
 }
 
@@ -78,12 +78,12 @@ type Sender = mpsc::Sender<Result<Event, Infallible>>;
 
 /// Sends every entry after `last`, until nobody listens.
 async fn follow(inner: &Arc<Inner>, project: Option<ProjectId>, mut last: Seq, listener: Sender) {
-    // Hung before the first look, so that nothing falls between the two.
+    // Listens before the first look, so that no entry is missed between the two.
     let Ok(mut news) = news(inner, project.clone()) else { return };
     loop {
         let request = TailRequest { after: Some(last), since: None, project: project.clone(), limit: BATCH };
         let look = inner.with(move |app, _| Ok((app.journal_tail(&request)?, app.journal_last_seq()?))).await;
-        // A store that is busy may not be the next time.
+        // A busy store counts as no entries; the next look may succeed.
         let (entries, newest) = look.unwrap_or_default();
         let is_more = entries.len() == BATCH;
         for entry in &entries {
@@ -95,7 +95,7 @@ async fn follow(inner: &Arc<Inner>, project: Option<ProjectId>, mut last: Seq, l
             last = entry.seq;
         }
         if newest > 0 && newest < last {
-            // Another store counts from the beginning.
+            // The store was replaced by another, whose numbers begin again.
             last = 0;
             let reset = Event::default().event("reset").data("the store was replaced");
             if listener.send(Ok(reset)).await.is_err() {
@@ -110,7 +110,8 @@ async fn follow(inner: &Arc<Inner>, project: Option<ProjectId>, mut last: Seq, l
     }
 }
 
-/// The news of the journal's listener, and now and then one of our own.
+/// Returns a channel that gets a notice when the journal has grown, and after every `NAP` without
+/// news.
 pub(crate) fn news(inner: &Arc<Inner>, project: Option<ProjectId>) -> std::io::Result<mpsc::Receiver<()>> {
     let listener = inner.calls.listen(project.map(Topic::Project).as_ref())?;
     let (notice, news) = mpsc::channel(1);

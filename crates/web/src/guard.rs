@@ -1,5 +1,5 @@
-//! Decides which HTTP requests are let in: tokens, host names, origins, and who is
-//! calling.
+//! Decides which HTTP requests are let in, by token, host name and origin, and what each may
+//! do.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,46 +19,46 @@ use consort_core::presence::Proof;
 use crate::reply::Refusal;
 use crate::server::Connection;
 
-/// What a caller has to show.
+/// A secret that a caller has to show.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// `None` for what is too short to be one.
+    /// Makes a token from a text; `None` if the text is too short or has other than letters and digits.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         (text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_alphanumeric()))
             .then(|| Self(text.to_owned()))
     }
 
-    /// Compared whole, so that how long it takes tells nothing.
+    /// Compares every byte, so that the time taken tells nothing about the token.
     fn is(&self, shown: &str) -> bool {
         let difference = self.0.bytes().zip(shown.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
         self.0.len() == shown.len() && difference == 0
     }
 }
 
-/// The tokens there are, by what they are good for.
+/// The tokens that this server accepts, by what each allows.
 pub struct Tokens {
-    /// For everything.
+    /// The token that allows everything.
     pub all: Token,
-    /// For looking.
+    /// The token that only allows reading.
     pub read: Token,
-    /// Whether a token is one that the person made for this, by `consort token`.
+    /// Tells whether a token is one that the person made for this server, by `consort token`.
     pub person: Box<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
-/// What a caller that was let in may do.
+/// The rights of a caller that was let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     All,
-    /// The same, as the person, unless its processes say that it is an agent.
+    /// Everything, as the person, unless the caller's processes say that it is an agent.
     Person,
     Read,
 }
 
 impl Access {
-    /// Who calls, with what was shown.
+    /// Adds to the facts about a caller the proof that its token gives.
     pub(crate) fn proves(self, facts: CallerFacts) -> CallerFacts {
         match self {
             Self::Person if !facts.in_agent => CallerFacts { proof: Proof::Token, ..facts },
@@ -67,11 +67,11 @@ impl Access {
     }
 }
 
-/// What is asked of every request.
+/// The tokens and host names that every request is checked against.
 pub(crate) struct Guard {
     pub(crate) tokens: Tokens,
-    /// The names by which a browser may have found us, besides this machine's
-    /// own: a page that has its own name point here gets no further.
+    /// The host names by which a browser may have found us, besides those of the loopback
+    /// address. A page that lets its own host name point here (DNS rebinding) is refused.
     pub(crate) hosts: Vec<String>,
 }
 
@@ -106,7 +106,7 @@ impl Guard {
             let (scheme, token) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
         });
-        // A browser sends no headers of our choice with a websocket.
+        // A browser cannot send a header of our choice with a websocket.
         let shown = shown.or_else(|| token_in(uri).filter(|_| uri.path().starts_with(SYNC)));
         match shown {
             Some(shown) if self.tokens.all.is(shown) => Ok(Access::All),
@@ -127,7 +127,7 @@ impl Guard {
     }
 }
 
-/// The name that is meant by an address or a name, with or without a port.
+/// Returns the host name that an address or a name stands for, with or without a port.
 pub(crate) fn host_name(text: &str) -> String {
     match text.parse::<IpAddr>() {
         Ok(IpAddr::V6(address)) => format!("[{address}]"),
@@ -135,7 +135,7 @@ pub(crate) fn host_name(text: &str) -> String {
     }
 }
 
-/// A name without its port: `[::1]:80`, `localhost:80`.
+/// Strips the port from a name: `[::1]:80`, `localhost:80`.
 fn name_of(authority: &str) -> &str {
     match authority.find(']') {
         Some(end) => &authority[..=end],
@@ -143,12 +143,12 @@ fn name_of(authority: &str) -> &str {
     }
 }
 
-/// `token=` in a query. No character of a token needs to be escaped.
+/// Returns the `token=` of a URL's query. No character of a token needs to be escaped.
 fn token_in(uri: &Uri) -> Option<&str> {
     uri.query()?.split('&').find_map(|pair| pair.strip_prefix("token="))
 }
 
-/// Lets a request in, with what is known of where it comes from.
+/// Lets a request in, with its access rights and connection attached, or refuses it.
 pub(crate) async fn guard(
     State(guard): State<Arc<Guard>>,
     ConnectInfo(Connection(ends)): ConnectInfo<Connection>,
@@ -226,7 +226,7 @@ mod tests {
         }
         assert_eq!(asked("/sync/shop?", ""), None);
         assert_eq!(asked("/sync/shop?", "0123456789abcdef0123456789abcdee"), None);
-        // What a header says comes first.
+        // A token in a header takes precedence.
         let wrong = [("host", "localhost"), ("authorization", "Bearer x")];
         assert_eq!(access(&format!("GET /sync/shop?token={SECRET}"), &wrong), None);
         assert_eq!(access(&format!("GET /sync/shop?token={SECRET}"), &[("host", "evil.example")]), None);

@@ -1,9 +1,9 @@
 //! The door over HTTP: outcomes as JSON, the journal as a stream of events, knowledge
-//! over y-websocket, and any service that is put beside them.
+//! over y-websocket, and any other service that is added.
 //!
-//! Bound to this machine unless asked otherwise. **A call needs a token, and
-//! nothing that a page of another site can make a browser send is a call**; what may
-//! be done is told by the token, who calls by its processes, as everywhere.
+//! The server is bound to this machine unless asked otherwise. **A call needs a token, and
+//! no request that a page of another site can make a browser send is a call.** The token decides
+//! what the caller may do; the caller is identified by its processes, as everywhere.
 
 mod api;
 mod events;

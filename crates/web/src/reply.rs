@@ -8,7 +8,7 @@ use consort_core::explain::Explain;
 use consort_core::explain::Kind;
 use serde_json::json;
 
-/// Why a call could not be answered as asked: `{"error": {"kind", "message", "hints"}}`.
+/// The reason why a call was refused or failed: `{"error": {"kind", "message", "hints"}}`.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     status: StatusCode,
@@ -39,7 +39,7 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, message, "see docs/serve.md")
     }
 
-    /// The same, as something that is not there.
+    /// Changes the status to "not found".
     pub(crate) fn into_not_found(self) -> Self {
         Self { status: StatusCode::NOT_FOUND, ..self }
     }
@@ -80,11 +80,11 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// With JSON as its body.
+/// Makes a response with JSON as its body.
 pub(crate) fn answer(status: StatusCode, json: Vec<u8>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "application/json"),
-        // What is true now may not be in a moment.
+        // The answer may be out of date in a moment.
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];

@@ -1,4 +1,4 @@
-//! The HTTP server as a whole: its routes and its end.
+//! The HTTP server: puts the routes together, accepts connections, and closes them at the end.
 
 use std::convert::Infallible;
 use std::future::IntoFuture as _;
@@ -31,7 +31,7 @@ use crate::reply::Refusal;
 use crate::sync;
 use crate::sync::SharedDocuments;
 
-/// How long connections may take to end once they are asked to.
+/// Longest time that connections may take to end once they are asked to.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 pub struct HttpServer {
@@ -51,13 +51,13 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// With nobody connected.
+    /// Makes the state of a server to which no peer is connected.
     pub(crate) fn new(open: OpenApp, calls: Arc<dyn ServedContext>, end: CancellationToken) -> Self {
         let (rooms, sockets) = (SharedDocuments::default(), TaskTracker::new());
         Self { open, calls, end, rooms, sockets }
     }
 
-    /// Does something with the store, opened for this alone: a slow call delays no
+    /// Runs `work` on a thread of its own with a store opened for it alone: a slow call delays no
     /// other.
     pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
@@ -74,19 +74,19 @@ impl Inner {
 }
 
 impl HttpServer {
-    /// Serves until `end`.
+    /// Makes a server that runs until `end` is cancelled.
     pub fn new(open: OpenApp, calls: Arc<dyn ServedContext>, tokens: Tokens, end: CancellationToken) -> Self {
         let inner = Arc::new(Inner::new(open, calls, end));
         Self { inner, guard: Guard { tokens, hosts: Vec::new() }, others: Router::new() }
     }
 
-    /// Names by which it may be called, besides this machine's own.
+    /// Adds host names by which the server may be called, besides those of the loopback address.
     pub fn known_as(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
         self.guard.hosts.extend(hosts.into_iter().map(|host| guard::host_name(&host)));
         self
     }
 
-    /// With another service at that path, behind the same guard.
+    /// Adds another service at `path`, behind the same guard.
     pub fn with<S>(mut self, path: &str, service: S) -> Self
     where
         S: tower_service::Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
@@ -97,8 +97,7 @@ impl HttpServer {
         self
     }
 
-    /// Serves all clients until the end; then closes every connection within a
-    /// moment.
+    /// Serves all clients until the end; then closes every connection within a few seconds.
     pub async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
         let Self { inner, guard, others } = self;
         let end = inner.end.clone();
@@ -129,7 +128,7 @@ impl HttpServer {
     }
 }
 
-/// What is known of a connection.
+/// The addresses of a connection, if they are known.
 #[derive(Clone, Copy)]
 pub(crate) struct Connection(pub(crate) Option<ConnectionAddrs>);
 
@@ -140,8 +139,8 @@ impl Connected<IncomingStream<'_, Undelayed>> for Connection {
     }
 }
 
-/// Accepts connections whose small answers wait for nothing: otherwise the second half of
-/// one waits until the client acknowledges the first, which it may delay by 40 ms.
+/// Accepts connections with `TCP_NODELAY`: otherwise the second half of a small answer
+/// waits until the client acknowledges the first, which it may delay by 40 ms.
 struct Undelayed(TcpListener);
 
 impl Listener for Undelayed {
@@ -150,7 +149,7 @@ impl Listener for Undelayed {
 
     async fn accept(&mut self) -> (TcpStream, SocketAddr) {
         let (stream, address) = Listener::accept(&mut self.0).await;
-        // It is only slower without.
+        // Without it the connection is only slower.
         let _ = stream.set_nodelay(true);
         (stream, address)
     }

@@ -1,5 +1,5 @@
 //! Hook event: the agent asks the person for a permission, an answer or a plan's approval. A
-//! rule of the person's may decide at once; otherwise it is kept where the person sees it.
+//! rule of the person's may decide at once; otherwise the question is kept where the person sees it.
 
 use consort_core::App;
 use consort_core::hooks::AskCall;
@@ -34,7 +34,7 @@ pub(crate) fn handle(
     }
     let may_wait = match asked.dialog {
         Dialog::IsUsable => context.is_attended(),
-        // Nobody sees the dialog meanwhile, so only while the person looks at ours.
+        // The CLI's dialog is hidden while the hook waits: wait only while the person looks at our list.
         Dialog::IsHidden => app.is_looked_at(),
         Dialog::MayNotCome => false,
     };

@@ -26,10 +26,9 @@ use crate::Answer;
 use crate::HookContext;
 use crate::join_request;
 
-/// Notes what the session does. One met for the first time (the hooks were
-/// installed while it ran) joins first. **It is only a note**: whatever goes wrong
-/// with it (a full disk, a directory in its place) keeps nothing else from
-/// happening.
+/// Notes what the session does. A session that is not known yet (the hooks were
+/// installed while it ran) joins first. **This is only a note**: whatever goes wrong
+/// with it (a full disk, a directory in its place) stops nothing else.
 fn note_activity(app: &mut App, call: &HookCall, context: &dyn HookContext, update: &ActivityUpdate) {
     let begins = matches!(call.event, HookEvent::Prompt(_));
     if matches!(app.note_activity(&call.session, update), Ok(ActivityOutcome::Stranger))
@@ -40,7 +39,7 @@ fn note_activity(app: &mut App, call: &HookCall, context: &dyn HookContext, upda
     }
 }
 
-/// The mail for a session at this moment.
+/// Collects the mail to deliver to the session at this point.
 fn mail(
     app: &mut App,
     call: &HookCall,
@@ -54,8 +53,8 @@ fn mail(
     Ok(app.collect(&call.session, moment, &|name| context.variable(name))?)
 }
 
-/// The same, where there is something to say besides: that must not be lost
-/// because the mail cannot be had.
+/// Collects mail like [`mail`], but ignores a failure if there are other `words` to say: those
+/// must not be lost with the mail.
 fn mail_beside(
     app: &mut App,
     call: &HookCall,
@@ -69,8 +68,8 @@ fn mail_beside(
     }
 }
 
-/// Which of the files that a session has seen are not what they were. A
-/// subagent hears of it only where its own command has to be told apart.
+/// Says which files that the session has read were changed by others. For a subagent it looks
+/// only after a command of the subagent's, to tell that command's changes from those of others.
 fn news(app: &mut App, call: &HookCall, context: &dyn HookContext, after_own_command: bool) -> Vec<String> {
     if call.in_subagent && !after_own_command {
         return Vec::new();
@@ -80,7 +79,7 @@ fn news(app: &mut App, call: &HookCall, context: &dyn HookContext, after_own_com
     changed.ok().flatten().into_iter().collect()
 }
 
-/// Who has come and gone since the session was told last.
+/// Says which agents have come and gone since the session was last told.
 fn roster_news(app: &mut App, call: &HookCall, context: &dyn HookContext) -> Option<String> {
     // A subagent's context is thrown away with it.
     if call.in_subagent {
@@ -89,7 +88,8 @@ fn roster_news(app: &mut App, call: &HookCall, context: &dyn HookContext) -> Opt
     app.roster_news(&call.session, &|name| context.variable(name)).ok().flatten()
 }
 
-/// What commands have done to the files of others that end with the turn, or before the next.
+/// Ends, when a turn begins or is over, the commands that cannot still run, and says which files of
+/// others the session's commands have changed.
 fn end_commands(app: &mut App, call: &HookCall, context: &dyn HookContext, runs_on: bool) -> Option<String> {
     // A subagent's turns are not its session's.
     if call.in_subagent {
@@ -98,7 +98,7 @@ fn end_commands(app: &mut App, call: &HookCall, context: &dyn HookContext, runs_
     app.end_commands(&call.session, runs_on, &|name| context.variable(name)).ok().flatten()
 }
 
-/// What there is to say, and the mail, as an answer.
+/// Makes an answer from the words to say and the mail.
 fn told(mut words: Vec<String>, mail: Option<DeliveredBatch>) -> Answer {
     words.extend(mail.as_ref().map(|mail| mail.text.clone()));
     let reply = if words.is_empty() { HookReply::Silence } else { HookReply::Context(words.join("\n\n")) };

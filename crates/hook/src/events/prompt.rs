@@ -1,5 +1,5 @@
-//! Hook event: the person sent a prompt. The agent is at work, gets its waiting mail,
-//! and is told of agents on the same way.
+//! Hook event: the person sent a prompt. The agent is now working, gets its waiting mail,
+//! and is told of agents whose work may collide with its own.
 
 use consort_core::App;
 use consort_core::hooks::HookCall;
@@ -23,7 +23,7 @@ pub(crate) fn handle(
     context: &dyn HookContext,
     prompt: &str,
 ) -> Result<Answer, PresenceError> {
-    // What we ourselves have said comes back as a prompt where it keeps a turn going.
+    // If our own words keep a turn going, they come back as a prompt.
     let is_ours = prompt.trim_start().starts_with("[consort]") || prompt.contains("from-name=\"consort\"");
     let working = ActivityUpdate {
         prompt: !is_ours,
@@ -43,7 +43,7 @@ pub(crate) fn handle(
         words.extend(app.saved_by_person(&call.session).ok().flatten());
         words.extend(app.forgotten(&call.session).ok().flatten());
     }
-    // What cannot be foreseen keeps no mail back.
+    // A failed prediction stops no mail.
     if !call.in_subagent && !is_ours {
         words.extend(
             app.note_prompt(&call.session, prompt, &|name| context.variable(name)).unwrap_or_default(),

@@ -9,7 +9,7 @@ use consort_core::presence::PresenceError;
 use crate::Answer;
 
 pub(crate) fn handle(app: &mut App, call: &HookCall, is_replaced: bool) -> Result<Answer, PresenceError> {
-    // What it has goes to the one that takes its place.
+    // The session that replaces it inherits all that is its own.
     if is_replaced {
         app.note_replacement(&call.session)?;
         return Ok(Answer::SILENCE);

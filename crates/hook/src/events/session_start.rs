@@ -1,5 +1,5 @@
 //! Hook event: a session begins, or goes on after a resume or a compaction. It joins,
-//! is told its name and who else is here, and gets its waiting mail.
+//! is told its name and which other agents are here, and gets its waiting mail.
 
 use consort_core::App;
 use consort_core::config::ContextMode;
@@ -20,7 +20,7 @@ use crate::Answer;
 use crate::HookContext;
 use crate::join_request;
 
-/// So many reservations of others are named.
+/// Most reservations of others that a starting session is told of.
 const RESERVED: usize = 3;
 
 pub(crate) fn handle(
@@ -41,11 +41,11 @@ pub(crate) fn handle(
     };
     let (settings, outcome) = app.join_by_hook(&request, true, &|name| context.variable(name))?;
     if outcome.as_ref().is_some_and(|outcome| !outcome.joined) {
-        // What it was doing before, compacting above all, is over.
+        // Its previous activity, such as compacting, is over.
         app.note_activity(&call.session, &ActivityUpdate::of(Status::Idle))?;
     }
     let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
-    // Mail waits for where it is heard.
+    // If the model does not hear this answer, mail waits for a later hook.
     let mail = if is_heard { mail(app, call, context, DeliveryPoint::Start)? } else { None };
     let held = app.held_by_others(&outcome.agent, RESERVED)?;
     let unfinished = match outcome.goes_on {
@@ -53,7 +53,7 @@ pub(crate) fn handle(
         false => Unfinished::default(),
     };
     let topics = app.topics_in(&outcome.agent.project.id);
-    // What is missing here keeps no mail back.
+    // Failed predictions stop no mail.
     let foreseen = match settings.convergence {
         true => app.predictions_for(&call.session).unwrap_or_default(),
         false => Vec::new(),

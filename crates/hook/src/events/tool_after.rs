@@ -35,7 +35,7 @@ pub(crate) fn handle(
 ) -> Result<Answer, PresenceError> {
     note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     let mut words = Vec::new();
-    // What cannot be noted is a hint less, and keeps no mail back.
+    // A failed note costs a hint, and stops no mail.
     match &tool.act {
         ToolAction::Writes(paths) if !failed => {
             let paths: Vec<PathBuf> = paths.iter().map(|path| call.cwd.join(path)).collect();
@@ -64,7 +64,7 @@ pub(crate) fn handle(
                 words.extend(met.ok().flatten());
             }
         }
-        // It may be the one that asks how something in the background gets on.
+        // By this tool the agent may ask for the state of a background command.
         ToolAction::Other if !call.in_subagent => {
             let found = app.look_after_background(&call.session, &|name| context.variable(name));
             words.extend(found.ok().flatten());
@@ -77,8 +77,8 @@ pub(crate) fn handle(
     Ok(told(words, mail))
 }
 
-/// What there is to say of others who are at the files that were read. What a subagent
-/// has read its session has not.
+/// Notes that files were read and says which other agents work on them. A subagent's reads
+/// do not count as its session's.
 fn note_reads(app: &mut App, call: &HookCall, context: &dyn HookContext, paths: &[PathBuf]) -> Vec<String> {
     let mut words = Vec::new();
     for path in paths.iter().filter(|path| !call.in_subagent && path.is_file()) {
@@ -90,7 +90,7 @@ fn note_reads(app: &mut App, call: &HookCall, context: &dyn HookContext, paths: 
     words
 }
 
-/// What there is to say of others who write the same files, or are at them.
+/// Notes that files were written and says which other agents write or read them.
 fn note_writes(app: &mut App, call: &HookCall, context: &dyn HookContext, paths: &[PathBuf]) -> Vec<String> {
     let outcome = app.note_writes(&call.session, paths).unwrap_or_default();
     let mut words: Vec<String> = outcome.told.into_iter().collect();
@@ -101,14 +101,14 @@ fn note_writes(app: &mut App, call: &HookCall, context: &dyn HookContext, paths:
     words
 }
 
-/// What somebody wants to have looked at again of what is known of these files. A subagent
-/// has another task.
+/// Takes the open requests to look again at knowledge about these files. A subagent is asked
+/// nothing: it has another task.
 fn asked_of(app: &mut App, call: &HookCall, paths: &[PathBuf]) -> Vec<String> {
     if call.in_subagent { Vec::new() } else { app.take_renewals(&call.session, paths) }
 }
 
-/// What there is to say of others who are at the same file. A subagent's files
-/// are its session's.
+/// Notes that a file was read or written and says which other agents work on it. A subagent's
+/// files count as its session's.
 fn note_visit(
     app: &mut App,
     call: &HookCall,
@@ -117,6 +117,6 @@ fn note_visit(
     written: bool,
 ) -> Vec<String> {
     let environment = |name: &str| context.variable(name);
-    // A subagent's context is thrown away with it: then the session hears of it.
+    // A subagent's context is thrown away with it, so its session gets a message instead.
     app.note_visit(&call.session, path, written, call.in_subagent, &environment).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! Hook event: a tool is about to be used. The write is refused where another agent has
-//! reserved the file. That the model calls a tool also shows that it has seen what it
-//! was told before.
+//! reserved the file. A call of a tool also proves that the model has read what it was
+//! told before.
 
 use consort_core::App;
 use consort_core::claims::CommandCall;
@@ -34,7 +34,7 @@ pub(crate) fn handle(
     context: &dyn HookContext,
     tool: &ToolUse,
 ) -> Result<Answer, PresenceError> {
-    // First of all: nothing that fails later may take a refusal away.
+    // First, because no later failure may undo a refusal.
     if let Some(reason) = safety::refusal(app.host(), call, context, tool) {
         let reply = HookReply::Deny(reason);
         context.prepare(Some(&reply));
@@ -45,7 +45,7 @@ pub(crate) fn handle(
     let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
     let verdict = app.guard(&call.session, &files.writes, &|name| context.variable(name), &refuse);
     let working = working(call, tool);
-    // News and mail wait for the next hook: a refusal is read as one thing.
+    // News and mail wait for the next hook, so that the model reads the refusal alone.
     if let Verdict::Denied(reason) = verdict {
         let reply = HookReply::Deny(reason);
         context.prepare(Some(&reply));
@@ -62,7 +62,7 @@ pub(crate) fn handle(
     if let Some((_, reason)) = ruled {
         return Ok(Answer { reply: HookReply::Ask(reason), ..Answer::SILENCE });
     }
-    // What nobody would hear is not said, and so not counted as said.
+    // The model would not hear words here: they are neither said nor recorded as said.
     if !context.hears_before_tools() {
         return Ok(Answer {
             reply: rewritten(app, call, context, tool, &files).map_or(HookReply::Silence, HookReply::Rewrite),
@@ -81,7 +81,7 @@ fn working(call: &HookCall, tool: &ToolUse) -> ActivityUpdate {
     ActivityUpdate { doing: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) }
 }
 
-/// The command as it is to be run instead, where the person wants that.
+/// Returns the command rewritten to run behind the shield, if the person's settings ask for that.
 fn rewritten(
     app: &App,
     call: &HookCall,
@@ -97,7 +97,7 @@ fn rewritten(
     app.rewrites_commands(&call.cwd, &|name| context.variable(name)).then_some(rewritten)
 }
 
-/// Notes a command that may write, and looks who has just written the same.
+/// Notes a command that may write, and warns if another agent has just written the same files.
 fn before_a_write(
     app: &mut App,
     call: &HookCall,
@@ -107,7 +107,7 @@ fn before_a_write(
     files: &ToolFiles,
 ) -> Verdict {
     let environment = |name: &str| context.variable(name);
-    // What cannot be noted is a hint less, and stops nothing.
+    // A failed note costs a hint, and stops nothing.
     if let Some(command) = command_of(tool)
         && !(files.is_certain && files.writes.is_empty())
     {
@@ -124,7 +124,7 @@ fn before_a_write(
     }
 }
 
-/// The command that a tool runs; of a tool that nobody knows, its name.
+/// Returns the command that a tool runs, or the name of a tool that we do not know.
 pub(super) fn command_of(tool: &ToolUse) -> Option<&str> {
     match &tool.act {
         ToolAction::Runs(command) => Some(command),
@@ -133,7 +133,7 @@ pub(super) fn command_of(tool: &ToolUse) -> Option<&str> {
     }
 }
 
-/// The call of a command, and how it will end.
+/// Describes the call of a command, and the event by which it will be known to have ended.
 pub(super) fn command_call<'a>(
     call: &'a HookCall,
     tool: &'a ToolUse,
@@ -150,7 +150,7 @@ pub(super) fn command_call<'a>(
     CommandCall { id: &tool.id, cwd: &call.cwd, command, kind }
 }
 
-/// The tool and its object: `Edit src/auth.rs`, `Bash cargo test`.
+/// Names the tool and its object: `Edit src/auth.rs`, `Bash cargo test`.
 fn describe(call: &HookCall, tool: &ToolUse) -> String {
     let object = match &tool.act {
         ToolAction::Reads(path) | ToolAction::Visits(path) => Some(path),

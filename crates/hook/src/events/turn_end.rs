@@ -1,5 +1,5 @@
-//! Hook event: the model's turn is over, well or badly; or it goes on, because there is
-//! mail.
+//! Hook events: the model's turn is over, well or badly, or goes on because there is mail; and the
+//! session has been idle for a while.
 
 use consort_core::App;
 use consort_core::hooks::HookCall;
@@ -23,8 +23,8 @@ pub(crate) fn handle(
     may_go_on: bool,
     runs_on: bool,
 ) -> Result<Answer, PresenceError> {
-    // First of all, so that a sender that finds it idle wakes it, and one that
-    // does not has raised the flag that is looked at next.
+    // First, so that a sender either finds the session idle and wakes it, or has already
+    // raised the mail flag that is read next.
     note_activity(app, call, context, &ActivityUpdate::of(Status::Idle));
     look_after_commands(app, call, context, runs_on);
     let mail = mail(app, call, context, DeliveryPoint::End { may_go_on })?;
@@ -35,14 +35,15 @@ pub(crate) fn handle(
     Ok(Answer { reply, mail, ask: None })
 }
 
-/// What is found is said with the next prompt: it is no reason for the turn to go on.
+/// Ends the turn's commands, and keeps what they did to files of others for the next prompt: it is
+/// no reason for the turn to go on.
 fn look_after_commands(app: &mut App, call: &HookCall, context: &dyn HookContext, runs_on: bool) {
     if let Some(found) = end_commands(app, call, context, runs_on) {
         app.keep_for_later(&call.session, &found);
     }
 }
 
-/// It has been idle for a while.
+/// Handles a session that has been idle for a while.
 pub(crate) fn idle(
     app: &mut App,
     call: &HookCall,

@@ -1,4 +1,4 @@
-//! Hook event: the agent waits for the person's answer or permission.
+//! Hook events: the agent waits for the person's answer or permission; the person has answered.
 
 use consort_core::App;
 use consort_core::hooks::HookCall;
@@ -25,7 +25,7 @@ pub(crate) fn handle(
     Ok(Answer::SILENCE)
 }
 
-/// The person has answered.
+/// Handles the person's answer: the agent works on.
 pub(crate) fn over(
     app: &mut App,
     call: &HookCall,

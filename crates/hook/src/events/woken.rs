@@ -20,7 +20,7 @@ pub(crate) fn handle(
 ) -> Result<Answer, PresenceError> {
     let mail = mail(app, call, context, DeliveryPoint::Prompt)?;
     if mail.is_some() {
-        // Handed over it is: that its status lags behind must not keep it back.
+        // The mail is delivered already: a failure to note the status must not stop it.
         note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     }
     Ok(told(Vec::new(), mail))

@@ -1,4 +1,4 @@
-//! Hook door: refuses what the safety of a run does not allow.
+//! Hook door: refuses tools that the safety level of a run does not allow.
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +17,8 @@ use crate::HookContext;
 use crate::policy;
 use crate::tool_files::ToolFiles;
 
-/// Why a tool is not to be used, in a session of a run.
+/// Returns the reason why a session of a run may not use a tool; `None` if it may, or if there is no
+/// run.
 pub(crate) fn refusal(
     host: &dyn Host,
     call: &HookCall,

@@ -1,4 +1,4 @@
-//! Commands and tools, and the class that each is of.
+//! Tests the action class of commands (`corpus.txt`) and of tools.
 
 use consort_core::dispatch::ActionClass;
 use consort_core::dispatch::classify;
@@ -17,7 +17,8 @@ fn class_of(command: &str) -> ActionClass {
     classify(&request, "Bash").class
 }
 
-/// A class in brackets is followed by its commands, a line each; `\n` stands for a new line.
+/// In the corpus, a class in brackets is followed by its commands, one per line; `\n` stands for a
+/// new line.
 #[test]
 fn every_command_is_of_its_class() {
     let (mut class, mut count, mut wrong) = ("", 0, Vec::new());

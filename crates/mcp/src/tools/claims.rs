@@ -103,11 +103,11 @@ pub(super) struct Reserve {
     timeout_s: Option<u64>,
 }
 
-/// Clients give up on an answer after about a minute.
+/// Seconds that `reserve` waits by default: clients give up on an answer after about a minute.
 const PATIENCE_S: u64 = 50;
 const LONGEST_S: u64 = 600;
 
-/// How often the holder is looked after.
+/// Pause between two attempts to take a reservation.
 const LOOK: Duration = Duration::from_millis(250);
 
 pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result<Answer, Problem> {
@@ -137,7 +137,7 @@ pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result
     Ok(Answer::new(text, json!({ "items": items })))
 }
 
-/// Holds what is asked for, once nobody else does; an error if that takes too long.
+/// Takes the hold, waiting until nobody else has it; an error if that takes too long.
 fn hold(
     context: &mut ToolContext<'_>,
     request: &HoldRequest,
@@ -171,7 +171,7 @@ pub(super) struct Restored {
     dry_run: Option<bool>,
 }
 
-/// The most of a difference that is shown.
+/// Most characters of a difference that are shown.
 const LONGEST_DIFF: usize = 4_000;
 
 pub(super) fn restore(context: &mut ToolContext<'_>, restored: Restored) -> Result<Answer, Problem> {
@@ -196,7 +196,7 @@ pub(super) fn restore(context: &mut ToolContext<'_>, restored: Restored) -> Resu
     Ok(Answer::new(said, json!({ "restore": restore })))
 }
 
-/// What would change, as a unified diff.
+/// Returns the changes of a restore as a unified diff.
 fn difference(outcome: &RestoreOutcome) -> String {
     let before = outcome.before.as_deref().unwrap_or_default();
     let (Ok(before), Ok(after)) = (str::from_utf8(before), str::from_utf8(&outcome.after)) else {
@@ -292,7 +292,7 @@ pub(super) fn holds(context: &mut ToolContext<'_>, holds: Holds) -> Result<Answe
     }
 }
 
-/// What is reserved, by whom and why.
+/// Says what is reserved, by whom and why.
 fn line(seen: &HoldView) -> String {
     if seen.hold.strength == Strength::Overridden {
         let path = text::foreign(&seen.hold.resource.shown(), 200);
@@ -305,7 +305,7 @@ fn line(seen: &HoldView) -> String {
     text::one_line(&line, 200)
 }
 
-/// The same as data: what, who and whether it keeps others from writing.
+/// Returns the holds as data: path, holder, and whether the hold keeps others from writing.
 fn items(context: &mut ToolContext<'_>, holds: &[HoldView]) -> Value {
     let items: Vec<Value> = holds.iter().map(|seen| item(&seen.hold)).collect();
     context.app.for_readers(items.into())

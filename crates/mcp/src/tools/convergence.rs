@@ -39,7 +39,7 @@ pub(super) const TOOLS: &[Entry] = &[
     },
 ];
 
-/// How many past predictions are listed.
+/// Most past predictions that are listed.
 const LISTED: usize = 20;
 
 #[derive(Deserialize)]
@@ -70,7 +70,7 @@ pub(super) fn radar(context: &mut ToolContext<'_>, radar: &Radar) -> Result<Answ
     Ok(Answer::new(text, json!({ "items": lines })))
 }
 
-/// The other lists of the radar.
+/// Answers with one of the radar's other lists: history, topics or merges.
 fn listed(context: &mut ToolContext<'_>, me: &Agent, of: &str) -> Result<Answer, Problem> {
     let shown = |text: String| text::one_line(&text, 200);
     let lines: Vec<String> = match of {

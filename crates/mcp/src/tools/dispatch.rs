@@ -1,4 +1,4 @@
-//! MCP tools of the dispatch room: run and runs, for an agent that puts others to work.
+//! MCP tools of the dispatch room: run and runs, for an agent that starts other agents.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
 
-/// A client waits for an answer for a minute at least.
+/// Most seconds that a tool waits: every client waits for an answer for at least a minute.
 const LONGEST: u64 = 55;
 
-/// How many tokens of a result are given back unless more are wanted.
+/// Most tokens of a result that are returned by default.
 const RETURNED: usize = 2_000;
 
-/// At least so many characters are a token.
+/// Fewest characters that a token stands for.
 const CHARACTERS: usize = 3;
 
 pub(super) const TOOLS: &[Entry] = &[
@@ -113,7 +113,7 @@ fn wait(seconds: Option<u64>) -> Option<Duration> {
     seconds.map(|seconds| Duration::from_secs(seconds.min(LONGEST)))
 }
 
-/// With the beginning of the result, which is nobody's instruction.
+/// Appends the beginning of the run's result, quoted because it is nobody's instruction.
 fn quoted(text: String, data: &serde_json::Value, tokens: usize) -> String {
     let Some(result) = data["result"].as_str().filter(|result| !result.trim().is_empty()) else {
         return text;

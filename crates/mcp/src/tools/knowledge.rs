@@ -25,10 +25,10 @@ use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
 
-/// How many tokens an answer may cost.
+/// Most tokens that an answer may cost.
 const TOKENS: usize = 10_000;
 
-/// A query that took more cells has freed megabytes.
+/// Cells of a session above which its freed memory, some megabytes, is given back to the system.
 const MUCH: usize = 50_000;
 
 pub(super) const TOOLS: &[Entry] = &[
@@ -90,8 +90,8 @@ pub(super) const TOOLS: &[Entry] = &[
     },
 ];
 
-/// What a call is about: the project that it names, else the one that its client or
-/// server was started for, else where the agent is.
+/// Finds the scope of a call: the project that it names, else the one that its client or
+/// server was started for, else the agent's own.
 fn scope(
     context: &mut ToolContext<'_>,
     me: &Agent,
@@ -170,7 +170,7 @@ pub(super) fn act(context: &mut ToolContext<'_>, act: Act) -> Result<Answer, Pro
     recorded(context, &mut *index, &request)
 }
 
-/// Records a batch, and says what came of it.
+/// Records a batch and answers with its results.
 fn recorded(
     context: &mut ToolContext<'_>,
     index: &mut dyn KnowledgeIndex,

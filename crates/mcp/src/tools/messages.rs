@@ -88,7 +88,7 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, 
     let called = outcome.called();
     let mut text = format!("Sent message {called} to {}.", names.join(", "));
     outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
-    // An agent that is not woken sees it with its next prompt.
+    // An agent that is not woken sees the message with its next prompt.
     let mut woken = Vec::new();
     for (agent, activity) in context.app.idle_recipients(&request, &outcome).unwrap_or_default() {
         if context.calls.wake(&agent, &activity) {
@@ -101,7 +101,7 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, 
     Ok(Answer::new(text, json!({ "message": data })))
 }
 
-/// How much is shown at once, in bytes.
+/// Most bytes of messages that are shown at once.
 const LONGEST: usize = 8_000;
 
 #[derive(Deserialize)]
@@ -114,10 +114,10 @@ pub(super) struct Inbox {
     read: Vec<Number>,
 }
 
-/// How many are listed of what was read or sent.
+/// Most messages that are listed of those received or sent.
 const LISTED: usize = 20;
 
-/// What was said before, without marking anything as read.
+/// Lists a thread, or messages sent or received, if asked for; marks none as read.
 fn listed(context: &mut ToolContext<'_>, inbox: &Inbox) -> Result<Option<Answer>, Problem> {
     let me = context.me()?;
     let (mailbox, here) = (Actor::Agent(me.session), me.project.id);
@@ -169,7 +169,7 @@ pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answe
     if letters.is_empty() {
         text.push_str("No new messages.");
     } else if !inbox.peek.unwrap_or_default() {
-        // Handed over now, and read when it calls again: then it has the answer.
+        // Delivered now, and read when the agent calls again: by then it has this answer.
         let ids: Vec<ChangeId> = letters.iter().map(|letter| letter.message.id).collect();
         let request = InboxRequest { peek: false, ..request };
         let handed = context.app.inbox_where(&request, |id| ids.contains(&id))?;

@@ -1,4 +1,4 @@
-//! The MCP tools, a file per room: what each is called, takes and answers.
+//! The MCP tools, a file per room: the name, arguments and answer of each.
 
 mod claims;
 mod convergence;
@@ -41,23 +41,23 @@ use crate::server::Handed;
 use crate::server::HandedBatch;
 use crate::server::Origin;
 
-/// The tool that evaluates what it is sent, and may take long over it.
+/// The tool that evaluates an expression, which may take long.
 pub(crate) const QUERY: &str = "query";
 
 const INBOX: &str = "inbox";
 
-/// What a tool works with.
+/// The context of one call of a tool.
 pub(crate) struct ToolContext<'a> {
     pub(crate) app: App,
     pub(crate) calls: &'a dyn ServedContext,
     handed: &'a Mutex<Handed>,
-    /// What the answer to this call delivers.
+    /// The letters that the answer to this call delivers.
     pub(crate) handing: Vec<Letter>,
-    /// When this call came, among others.
+    /// The number of this call among requests and answers.
     came: u64,
-    /// What this client has defined in its queries, for a query.
+    /// For a query: the definitions that this client has made in earlier queries.
     pub(crate) session: Option<OwnedMutexGuard<Session>>,
-    /// Set when nobody waits for the answer any more.
+    /// Set when the call was cancelled.
     pub(crate) is_cancelled: Arc<AtomicBool>,
     pub(crate) origin: Origin,
     /// The mailbox of this client, once it is known.
@@ -90,13 +90,14 @@ impl<'a> ToolContext<'a> {
         CallerFacts { thread, ..self.calls.caller(self.origin.ends) }
     }
 
-    /// The letters whose answer this client had before it made this call: the answer went
+    /// Takes the letters that had reached this client before it made this call: their answer went
     /// over the connection over which this call has come.
     fn arrived(&self, mailbox: &Actor) -> Vec<Letter> {
         self.take_handed(mailbox, |batch| batch.ends == self.origin.ends)
     }
 
-    /// Takes out what was handed over before this call came, as far as it is meant.
+    /// Takes the letters that were handed over before this call came, in the batches that `is_meant`
+    /// accepts.
     fn take_handed(&self, mailbox: &Actor, is_meant: impl Fn(&HandedBatch) -> bool) -> Vec<Letter> {
         let mut handed = lock(self.handed);
         let Some(batches) = handed.get_mut(mailbox) else { return Vec::new() };
@@ -104,8 +105,9 @@ impl<'a> ToolContext<'a> {
         taken.flat_map(|batch| batch.letters).collect()
     }
 
-    /// An agent that asks for its mail over another connection may never have had what went over
-    /// the first: those it says it has are read, the others wait again.
+    /// Decides about letters that were handed over earlier. An agent that asks for its mail over
+    /// another connection may never have got them: those it says it has are read, the others wait
+    /// again.
     pub(crate) fn settle_handed(&mut self, mailbox: &Actor, has: &[Number]) -> Result<(), StoreError> {
         let handed = self.take_handed(mailbox, |_| true);
         let (read, lost): (Vec<_>, Vec<_>) =
@@ -114,24 +116,24 @@ impl<'a> ToolContext<'a> {
         self.app.mark_not_shown(mailbox, &lost)
     }
 
-    /// That there is mail, for a client that may have no hooks to bring it.
+    /// Says how much mail waits, for a client that may have no hooks to deliver it.
     pub(crate) fn mail_notice(&mut self, tool: &str) -> Option<String> {
         let mailbox = self.known.clone().filter(|_| tool != INBOX)?;
         let waiting = self.app.inbox(&InboxRequest { mailbox, from: None, peek: true }).ok()?.len();
         (waiting > 0).then(|| format!("[consort] {}: call `inbox`.", text::count(waiting, "new message")))
     }
 
-    /// The agent that calls, if it is registered.
+    /// Finds the calling agent, if it is registered.
     pub(crate) fn known_already(&mut self) -> Result<Option<Agent>, StoreError> {
         let facts = self.facts();
         Ok(match self.app.caller(&facts)? {
             Caller::Agent(agent) => {
                 let mailbox = Actor::Agent(agent.session.clone());
-                // It has come back: what it was handed has reached it.
+                // The agent calls again, so the letters of earlier answers have reached it.
                 let letters = self.arrived(&mailbox);
                 self.app.mark_read(&mailbox, &letters)?;
                 self.known = Some(mailbox);
-                // How it stands is worth no failure.
+                // A note of its activity is not worth a failure.
                 let _ = self.app.note_call(&agent.session);
                 Some(*agent)
             }
@@ -139,15 +141,15 @@ impl<'a> ToolContext<'a> {
         })
     }
 
-    /// The agent that calls. One that no hook has announced joins now.
+    /// Finds the calling agent. An agent that no hook has announced joins now.
     pub(crate) fn me(&mut self) -> Result<Agent, Problem> {
         if let Some(agent) = self.known_already()? {
             return Ok(agent);
         }
         let Origin { client, thread, ends, .. } = &self.origin;
         let mut request = self.calls.join_request(client, *ends).ok_or(PresenceError::NotRegistered)?;
-        // Were it announced later, it would be by that id; one that is here is
-        // somebody else's.
+        // A hook that announces this session later would use the thread's id. If a session of
+        // that id is present already, it is another agent's.
         let thread = thread.clone().map(SessionId::from);
         if let Some(thread) = thread.filter(|thread| matches!(self.app.present_session(thread), Ok(None))) {
             request.session = thread;
@@ -158,11 +160,11 @@ impl<'a> ToolContext<'a> {
     }
 }
 
-/// A tool as clients see it.
+/// The description of a tool that clients see.
 struct Entry {
     name: &'static str,
     about: &'static str,
-    /// Its properties, and which of them are needed.
+    /// The JSON schema of each argument; `required` names those that are needed.
     properties: fn() -> Value,
     required: &'static [&'static str],
     only_reads: bool,
@@ -183,7 +185,7 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
     .flatten()
 }
 
-/// All tools.
+/// Lists all tools with their schemas.
 pub fn catalogue() -> Vec<Tool> {
     let one = |entry: &Entry| {
         let mut schema = json!({ "type": "object", "properties": (entry.properties)() });
@@ -197,7 +199,7 @@ pub fn catalogue() -> Vec<Tool> {
     entries().map(one).collect()
 }
 
-/// Calls a tool; `None` where there is none of that name.
+/// Calls a tool; `None` if there is no tool of that name.
 pub(crate) fn call(
     context: &mut ToolContext<'_>,
     name: &str,

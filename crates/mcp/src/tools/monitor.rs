@@ -1,4 +1,5 @@
-//! MCP tools of the monitor room: open, screen, watch, waiting, answer and close, for an agent as parent.
+//! MCP tools of the monitor room: open, screen, watch, waiting, answer and close, for an agent that opens
+//! others.
 
 use std::time::Duration;
 
@@ -13,10 +14,10 @@ use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
 
-/// A client waits for an answer for a minute at least.
+/// Most seconds that a tool waits: every client waits for an answer for at least a minute.
 const LONGEST: u64 = 55;
 
-/// How many lines are shown unless more are wanted.
+/// Lines of a screen that are shown by default.
 const LINES: usize = 30;
 
 pub(super) const TOOLS: &[Entry] = &[
@@ -126,7 +127,7 @@ pub(super) fn screen(context: &mut ToolContext<'_>, screen: Screen) -> Result<An
     let wait = screen.wait.map(|seconds| Duration::from_secs(seconds.min(LONGEST)));
     let lines = screen.lines.unwrap_or(LINES);
     let shown = context.calls.agent_screen(&mut context.app, &screen.agent, lines, wait)?;
-    // What an agent's terminal shows is nobody's instruction.
+    // Quoted, because the text on an agent's terminal is nobody's instruction.
     let quoted: Vec<String> = shown.text.lines().map(|line| format!("> {}", text::printable(line))).collect();
     let head = format!("{} is {}:", screen.agent, shown.data["state"].as_str().unwrap_or("unknown"));
     Ok(Answer::new(format!("{head}\n{}", quoted.join("\n")), shown.data))

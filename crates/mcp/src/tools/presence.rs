@@ -55,7 +55,7 @@ pub(super) struct Who {
     all: Option<bool>,
 }
 
-/// What is told of an agent, of all that is known.
+/// The fields of an agent that `who` shows.
 const TOLD: [&str; 12] = [
     "name", "cli", "session", "machine", "status", "doing", "branch", "worktree", "model", "task", "unread",
     "you",
@@ -152,7 +152,7 @@ pub(super) fn agent(context: &mut ToolContext<'_>, want: OfAgent) -> Result<Answ
     }
 }
 
-/// `GoldFalcon (claude), working: Edit src/auth.rs; on feat/x`
+/// Describes an agent in a line: `GoldFalcon (claude), working: Edit src/auth.rs; on feat/x`.
 fn line(seen: &AgentView) -> String {
     let name = if seen.you { format!("{} (you)", seen.agent.name) } else { seen.agent.name.to_string() };
     let status = format!("{:?}", seen.status).to_lowercase();

@@ -1,5 +1,5 @@
-//! A scripted model for tests, on loopback, that speaks to every agent CLI in its own
-//! API.
+//! A scripted model for tests, on loopback, that answers every agent CLI in the API which the CLI
+//! speaks.
 //!
 //! Requests that offer tools are turns of the agent and take the next step of
 //! the script; the rest (titles, summaries) get a canned answer.
@@ -27,7 +27,7 @@ use serde_json::json;
 
 use self::wire::Api;
 
-/// What the model does in one turn.
+/// The model's action in one turn.
 #[derive(Clone, Debug)]
 pub enum Step {
     Say(String),
@@ -37,17 +37,17 @@ pub enum Step {
     },
     /// Takes the request and never answers.
     Stall,
-    /// Refuses the request: nothing that is worth another try.
+    /// Refuses the request with an error that is not worth another try.
     Refuse,
-    /// Fails with this status, which is worth another try.
+    /// Fails with this HTTP status, which is worth another try.
     Fail(u16),
-    /// Refuses the request for so many seconds, in the words of every provider.
+    /// Refuses the request as rate limited for so many seconds, in the words of every provider.
     Limit(u64),
-    /// Lets something happen while it thinks.
+    /// Lets something happen before the model answers with the step.
     Meanwhile(Happening, Box<Step>),
 }
 
-/// Something that happens.
+/// A function that is called while the model thinks.
 #[derive(Clone)]
 pub struct Happening(Arc<dyn Fn() + Send + Sync>);
 
@@ -62,18 +62,18 @@ impl Step {
         Self::Say(text.into())
     }
 
-    /// Runs a command in the shell.
+    /// Makes a step that runs a command in Claude Code's shell.
     pub fn bash(command: &str) -> Self {
         Self::Use { tool: "Bash".into(), input: json!({ "command": command, "description": "a step" }) }
     }
 
-    /// This step, and `happening` before it is known.
+    /// Calls `happening` before the model answers with this step.
     pub fn meanwhile(self, happening: impl Fn() + Send + Sync + 'static) -> Self {
         Self::Meanwhile(Happening(Arc::new(happening)), Box::new(self))
     }
 }
 
-/// The model; it stops when dropped.
+/// The scripted model's server; it stops when dropped.
 pub struct StubModel {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -119,17 +119,17 @@ impl StubModel {
         self.shared.script.lock().unwrap().push_back(step);
     }
 
-    /// Forgets what is left of the script.
+    /// Drops the rest of the script.
     pub fn forget(&self) {
         self.shared.script.lock().unwrap().clear();
     }
 
-    /// The turns it was asked for, oldest first.
+    /// Returns the requests for turns, oldest first.
     pub fn turns(&self) -> Vec<Value> {
         self.shared.requests.lock().unwrap().iter().map(|(_, request)| request.clone()).collect()
     }
 
-    /// How long it was not asked for anything, between one turn and the next.
+    /// Returns the times between one turn's request and the next.
     pub fn pauses(&self) -> Vec<Duration> {
         let requests = self.shared.requests.lock().unwrap();
         requests.windows(2).map(|two| two[1].0 - two[0].0).collect()
@@ -170,7 +170,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         let nothing = json!({ "input_tokens": 1, "totalTokens": 1, "data": [], "models": [] });
         return reply(stream, "200 OK", "application/json", &nothing.to_string());
     };
-    // What asks for a title on the side is none.
+    // A request with a JSON schema asks for a title, and is no turn.
     let is_turn = request["tools"].as_array().is_some_and(|tools| !tools.is_empty())
         && request["text"]["format"]["type"] != "json_schema";
     let step = if is_turn {
@@ -180,7 +180,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         None
     };
     if matches!(step, Some(Step::Stall)) {
-        // Until the client hangs up.
+        // Waits until the client hangs up.
         let _ = reader.read(&mut [0]);
         return Ok(());
     }
@@ -208,14 +208,14 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     reply(stream, "200 OK", kind, &body)
 }
 
-/// Says that it is too much for now.
+/// Replies that the rate limit is reached.
 #[expect(clippy::disallowed_methods, reason = "CLIs go by the real clock")]
 fn limit(stream: TcpStream, seconds: u64, api: Api) -> std::io::Result<()> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let reset = now.as_secs() + seconds;
     let delay =
         json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": format!("{seconds}s") });
-    // To one it is a word, to another a number.
+    // The responses API has a word as the code, the others have a number.
     let code = if api == Api::Responses { json!("rate_limit_exceeded") } else { json!(429) };
     let error = json!({ "type": "error", "error": {
         "type": "usage_limit_reached", "code": code, "plan_type": "plus", "status": "RESOURCE_EXHAUSTED", "resets_at": reset,

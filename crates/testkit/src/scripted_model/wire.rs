@@ -1,4 +1,4 @@
-//! The four model APIs that agent CLIs speak, as the scripted model answers them.
+//! The wire formats of the four model APIs in which the scripted model answers agent CLIs.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ pub(super) enum Api {
 }
 
 impl Api {
-    /// Which one a request line asks for.
+    /// Finds the API that a request line asks for; `None` if it asks for no answer of a model.
     pub(super) fn of(line: &str) -> Option<Self> {
         if !line.starts_with("POST") || line.contains("count_tokens") || line.contains("countTokens") {
             return None;
@@ -36,7 +36,7 @@ impl Api {
         .find_map(|(path, api)| line.contains(path).then_some(api))
     }
 
-    /// What the model answers: the kind of content, and the content.
+    /// Makes the model's answer: its content type and its body.
     pub(super) fn answer(self, step: Step, request: &Value, line: &str) -> (&'static str, String) {
         let number = next_number();
         let streams = match self {
@@ -195,7 +195,7 @@ fn said(step: Step) -> String {
     }
 }
 
-/// Events that carry their names.
+/// Formats server-sent events with their names.
 fn named(events: &[Value]) -> String {
     let name = |event: &Value| event["type"].as_str().unwrap_or_default().to_owned();
     events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", name(event))).collect()

@@ -1,4 +1,4 @@
-//! Routes of the claims room: explain, holds, reserve, release.
+//! Routes of the claims room: explain, holds (also contest, override, restore), reserve, release.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -19,15 +19,15 @@ use super::missing;
 use super::told;
 use crate::reply::Refusal;
 
-/// For how many minutes a reservation is overridden unless asked otherwise, and at most.
+/// Minutes for which a reservation is overridden by default, and at most.
 const USUAL_MINUTES: u32 = 10;
 const MOST_MINUTES: u32 = 1_440;
 
-/// What is to be reserved, released, contested, overridden or restored.
+/// The paths to reserve, release, contest, override or restore, with the options of these verbs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Paths {
-    /// Where relative paths are read from.
+    /// The directory that relative paths start from.
     cwd: PathBuf,
     #[serde(default)]
     paths: Vec<String>,
@@ -36,17 +36,17 @@ pub(super) struct Paths {
     advisory: bool,
     #[serde(default)]
     shared: bool,
-    /// Seconds.
+    /// Seconds until the reservation is released by itself.
     ttl_s: Option<u32>,
-    /// For how long to override, in seconds.
+    /// Seconds for which to override a reservation.
     for_s: Option<u32>,
-    /// Only look what would be restored.
+    /// Whether to only show what would be restored.
     #[serde(default)]
     dry_run: bool,
 }
 
 impl ApiCall<'_> {
-    /// Who has a path, or what would become of a shell command.
+    /// Explains who has reserved a path, or how a shell command would be judged.
     pub(super) fn explain(&mut self) -> Answer {
         if let Some(command) = self.about.command.clone() {
             let cwd = self.cwd()?;
@@ -90,7 +90,7 @@ impl ApiCall<'_> {
         self.items(&outcome.released)
     }
 
-    /// What is done about what another has reserved, or has changed.
+    /// Contests or overrides another's reservation, or restores a file that another has changed.
     pub(super) fn act_on_hold(&mut self, verb: &str, want: &Paths) -> Answer {
         let (cwd, path) = (&want.cwd, want.paths.first().map_or("", String::as_str));
         match verb {

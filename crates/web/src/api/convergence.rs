@@ -1,4 +1,4 @@
-//! Routes of the convergence room: radar, and who is best placed for a task.
+//! Routes of the convergence room: radar, and the suggestion of agents for a task.
 
 use consort_core::presence::Caller;
 
@@ -9,7 +9,8 @@ use super::told;
 use crate::reply::Refusal;
 
 impl ApiCall<'_> {
-    /// What is likely to collide, and what is known of it.
+    /// Lists agents that are likely to collide, past predictions, merges or topics, or shows one
+    /// prediction.
     pub(super) fn radar(&mut self, rest: &[&str]) -> Answer {
         let project = self.one_project()?;
         match rest {
@@ -40,7 +41,7 @@ impl ApiCall<'_> {
         }
     }
 
-    /// Who is best placed for a task.
+    /// Lists the agents that are best placed for a task.
     pub(super) fn suggest(&mut self) -> Answer {
         let project = self.one_project()?;
         let task = self.about.task.clone().ok_or_else(|| missing("task"))?;

@@ -21,7 +21,7 @@ use super::missing;
 use super::told;
 use crate::reply::Refusal;
 
-/// How many tokens an answer may cost its reader.
+/// Most tokens that an answer may cost its reader.
 const TOKENS: usize = 10_000;
 
 #[derive(Deserialize)]
@@ -37,17 +37,17 @@ pub(super) struct Batch {
     key: Option<String>,
 }
 
-/// What is to be adopted, or looked at again.
+/// The piece of knowledge to adopt, or to have looked at again.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Thing {
     name: Option<String>,
-    /// The project that knows it; else it is the person's own.
+    /// The project that knows it; without it, the knowledge is the person's own.
     from: Option<String>,
 }
 
 impl ApiCall<'_> {
-    /// What sessions found out and nobody recorded.
+    /// Lists what sessions found out and nobody recorded.
     pub(super) fn suggestions(&mut self) -> Answer {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
@@ -55,7 +55,7 @@ impl ApiCall<'_> {
         self.items(&found)
     }
 
-    /// What other projects know with these words; without, the projects like this one.
+    /// Lists what other projects know with the words given; without words, the projects like this one.
     pub(super) fn similar(&mut self) -> Answer {
         let project = self.one_project()?;
         let Some(words) = self.about.words.clone() else {
@@ -66,7 +66,7 @@ impl ApiCall<'_> {
         self.items(&found.iter().map(|(scope, known)| known.item_of(scope)).collect::<Vec<_>>())
     }
 
-    /// Copies something that another project knows.
+    /// Copies a piece of knowledge from another project or from the person's own.
     pub(super) fn adopt(&mut self, thing: &Thing) -> Answer {
         let name = thing.name.as_deref().ok_or_else(|| missing("name"))?;
         let there = match &thing.from {
@@ -77,7 +77,7 @@ impl ApiCall<'_> {
         self.apply(Batch { actions: Value::Array(vec![action]), key: None })
     }
 
-    /// Has the next session that touches its file look again at something.
+    /// Asks the next session that touches its file to look again at a piece of knowledge.
     pub(super) fn renew(&mut self, thing: Thing) -> Answer {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
@@ -87,7 +87,7 @@ impl ApiCall<'_> {
         self.items(&outcome.asked)
     }
 
-    /// Asks what is known in a project.
+    /// Answers a query about the knowledge of a project.
     pub(super) fn query(&mut self, asked: &Expression) -> Answer {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
@@ -129,7 +129,7 @@ impl ApiCall<'_> {
         told(self.app.one("recorded", &outcome))
     }
 
-    /// Where a project is checked out.
+    /// Finds a worktree in which a project is checked out.
     pub(super) fn worktree_of(&mut self, project: &Project) -> Result<PathBuf, Refusal> {
         let worktree = self.app.worktrees(&Scope::Project(project.id.clone())).into_iter().next();
         worktree.ok_or_else(|| Refusal::malformed(format!("{} is not checked out here", project.name)))

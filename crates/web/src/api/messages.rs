@@ -32,7 +32,7 @@ pub(super) struct Outgoing {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Read {
-    /// By their ids.
+    /// The ids of the messages.
     messages: Vec<ChangeId>,
 }
 
@@ -64,7 +64,7 @@ impl ApiCall<'_> {
         }
     }
 
-    /// An answer to a message.
+    /// Sends an answer to a message.
     pub(super) fn reply(&mut self, name: &str, reply: Outgoing) -> Answer {
         let name = name.parse().map_err(Refusal::malformed)?;
         self.send(Outgoing { reply: Some(name), ..reply })
@@ -97,7 +97,7 @@ impl ApiCall<'_> {
         told(self.app.one("message", &outcome))
     }
 
-    /// A client that has shown messages to somebody says so: until then they wait.
+    /// Marks messages as read, once a client has shown them to somebody: until then they wait.
     pub(super) fn read(&mut self, read: &Read) -> Answer {
         let mailbox = self.mailbox()?;
         let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };

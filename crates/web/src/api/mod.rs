@@ -1,5 +1,5 @@
 //! The JSON API over HTTP: a route for each verb, answered with its outcome. The routes
-//! are the words of the commands; a file each for the rooms behind them.
+//! are named like the commands; the files below have one room each.
 
 mod claims;
 mod convergence;
@@ -45,7 +45,7 @@ use crate::reply::Refusal;
 use crate::reply::answer;
 use crate::server::Inner;
 
-/// How many entries or messages are shown unless asked otherwise, and at most.
+/// Entries or messages that are shown by default, and at most.
 const USUAL: usize = 50;
 const MOST: usize = 1_000;
 
@@ -79,7 +79,7 @@ async fn serve(
     Ok(answer(StatusCode::OK, inner.with(call).await?))
 }
 
-/// Stops a call's query when its client has gone: then this is dropped.
+/// Stops a call's query when dropped, as it is when the client has gone.
 #[derive(Default)]
 struct CallOff(Arc<AtomicBool>);
 
@@ -89,21 +89,21 @@ impl Drop for CallOff {
     }
 }
 
-/// What a call is about.
+/// The query parameters of a call.
 #[derive(Deserialize)]
 struct About {
-    /// Its name or id; without it, every project.
+    /// The name or id of a project; without it, every project.
     project: Option<String>,
     after: Option<Seq>,
     limit: Option<usize>,
     path: Option<String>,
     /// A shell command.
     command: Option<String>,
-    /// What is to be done.
+    /// The task to suggest agents for.
     task: Option<String>,
-    /// What is looked for.
+    /// The words to search for.
     words: Option<String>,
-    /// The directory that a relative path is read from.
+    /// The directory that a relative path starts from.
     cwd: Option<String>,
 }
 
@@ -113,7 +113,7 @@ impl About {
     }
 }
 
-/// Where one call is dealt with. A caller that shows the token is the person, unless
+/// The context of one call. A caller that shows a token of the person's is the person, unless
 /// its processes say that it is an agent.
 struct ApiCall<'a> {
     app: &'a mut App,
@@ -121,7 +121,7 @@ struct ApiCall<'a> {
     caller: CallerFacts,
     ends: Option<ConnectionAddrs>,
     about: About,
-    /// Set when nobody waits for the answer any more.
+    /// Set when the client no longer waits for the answer.
     is_cancelled: Arc<AtomicBool>,
 }
 
@@ -129,7 +129,7 @@ struct ApiCall<'a> {
 type Answer = Result<Vec<u8>, Refusal>;
 
 impl ApiCall<'_> {
-    /// The commands that read, by their own words.
+    /// Answers the commands that only read, by the words of the command.
     fn look(&mut self, verb: &[&str]) -> Answer {
         match verb {
             ["version"] => told(json!({ "consort": env!("CARGO_PKG_VERSION") })),
@@ -161,8 +161,8 @@ impl ApiCall<'_> {
         }
     }
 
-    /// The commands that change something, by their own words. What weakens protection
-    /// asks the caller for more than a terminal, as it does on the command line.
+    /// Carries out the commands that change something, by the words of the command. A command that
+    /// weakens protection demands more proof than a terminal, as it does on the command line.
     fn act(&mut self, verb: &[&str], body: &[u8]) -> Answer {
         match verb {
             ["send"] => self.send(body_of(body)?),
@@ -181,7 +181,7 @@ impl ApiCall<'_> {
         }
     }
 
-    /// The settings that hold in a directory, or one of them.
+    /// Lists the settings that apply in a directory, or shows one of them.
     fn settings(&mut self, key: Option<&str>) -> Answer {
         let worktree = self.app.host().place(&self.cwd()?).worktree;
         let settings = self.calls.settings(self.app, &worktree);
@@ -192,7 +192,7 @@ impl ApiCall<'_> {
         told(self.app.one("setting", &setting))
     }
 
-    /// The directory that a call is about.
+    /// Returns the directory that a call is about.
     fn cwd(&self) -> Result<PathBuf, Refusal> {
         let cwd = self.about.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_absolute());
         cwd.map(Path::to_owned).ok_or_else(|| missing("cwd"))
@@ -207,7 +207,7 @@ impl ApiCall<'_> {
         Ok(named.map(|named| self.app.find_project(named)).transpose()?)
     }
 
-    /// The project of what is about one project only.
+    /// Finds the project of a call that must name one.
     fn one_project(&mut self) -> Result<Project, Refusal> {
         self.project()?.ok_or_else(|| missing("project"))
     }

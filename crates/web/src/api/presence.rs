@@ -1,4 +1,4 @@
-//! Routes of the presence room: who, status, and what agents do about themselves.
+//! Routes of the presence room: who, status, and agents that join, leave or are renamed.
 
 use consort_core::presence::Caller;
 use consort_core::presence::LeaveReason;
@@ -18,11 +18,11 @@ use crate::reply::Refusal;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Named {
-    /// What it is to be called.
+    /// The name that the agent is to have.
     name: Option<String>,
-    /// Which one is meant, where the person calls.
+    /// The agent that is meant, if the person calls.
     agent: Option<String>,
-    /// What kind of agent joins.
+    /// The kind of the agent that joins.
     kind: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl ApiCall<'_> {
         told(self.app.one("agent", &item))
     }
 
-    /// A project at a glance.
+    /// Summarises a project.
     pub(super) fn status(&mut self) -> Answer {
         let (project, calls) = (self.one_project()?, self.calls);
         let status = self.app.status(&self.caller, &project, |agents| calls.look(agents))?;
@@ -56,7 +56,7 @@ impl ApiCall<'_> {
         match verb {
             "join" => self.join(want),
             "leave" => {
-                // An agent that is sent away loses its reservations.
+                // Confirmed, because an agent that is sent away loses its reservations.
                 if want.agent.is_some() && matches!(self.app.caller(&self.caller)?, Caller::Person) {
                     self.app.require_confirmed(&self.caller)?;
                 }

@@ -1,4 +1,4 @@
-//! Routes of the tasks room: the tasks of specs, and what is done with one.
+//! Routes of the tasks room: lists the tasks of specs; claims, drops or completes one.
 
 use std::path::PathBuf;
 
@@ -19,12 +19,12 @@ pub(super) struct Task {
     cwd: PathBuf,
     spec: Option<PathBuf>,
     id: Option<String>,
-    /// Why, or what came of it.
+    /// The reason, or the result.
     notes: Option<String>,
 }
 
 impl ApiCall<'_> {
-    /// The specs that are worked on; one that is gone does not hide the others.
+    /// Lists the tasks of the specs that are worked on; a missing spec does not hide the others.
     pub(super) fn tasks(&mut self) -> Answer {
         let project = self.project()?;
         let mut items = Vec::new();

@@ -1,4 +1,4 @@
-//! The other end of a y-websocket connection: exchanges what is known with a server
+//! The client end of a y-websocket connection: exchanges knowledge with a server
 //! elsewhere, and connects again when the connection breaks.
 
 use std::sync::Arc;
@@ -25,16 +25,16 @@ use super::socket::READABLE;
 use crate::guard::Access;
 use crate::server::Inner;
 
-/// How long a connection may take to be made, and how long the pauses between two
-/// attempts are, from the first to the longest.
+/// Longest time that a connection may take to be made, and the first and longest pause between
+/// two attempts.
 const PATIENCE: Duration = Duration::from_secs(20);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// A connection that lasted so long was a good one: the pauses begin anew.
+/// Time that a connection must have lasted for the pauses to begin again with the first.
 const GOOD: Duration = Duration::from_secs(10);
 
-/// A server elsewhere.
+/// The address, path and token of a server elsewhere.
 #[derive(Clone, Debug)]
 pub struct Remote {
     /// `host:port`.
@@ -44,24 +44,24 @@ pub struct Remote {
     pub token: String,
 }
 
-/// Why there is no use in another attempt.
+/// The reason why another attempt would be useless.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SyncError {
-    /// The server does not let us in: the status and what it said.
+    /// The server does not let us in: the status and the server's message.
     Refused(u16, String),
-    /// The one exchange that was asked for did not come about.
+    /// The one exchange that was asked for failed.
     Broken(String),
 }
 
-/// What happens meanwhile, to be shown to the person.
+/// A change of the connection, to be shown to the person.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SyncNews {
     Connected,
-    /// The connection broke, and is made again after that pause.
+    /// The connection broke for this reason, and is made again after this pause.
     Lost(String, Duration),
 }
 
-/// Exchanges what a project knows with a server elsewhere until `end`, or once.
+/// A client that exchanges a project's knowledge with a server elsewhere until `end`, or once.
 pub struct SyncClient {
     inner: Arc<Inner>,
 }
@@ -71,7 +71,7 @@ impl SyncClient {
         Self { inner: Arc::new(Inner::new(open, calls, end)) }
     }
 
-    /// Until the end; `once`: until each has what the other had.
+    /// Exchanges knowledge until the end or, with `once`, until each side has what the other had.
     pub async fn run(
         &self,
         project: &ProjectId,
@@ -103,7 +103,7 @@ impl SyncClient {
         }
     }
 
-    /// One connection, from its beginning to its end.
+    /// Makes one connection and exchanges knowledge over it until it ends.
     async fn exchange(
         &self,
         project: &ProjectId,
@@ -120,7 +120,7 @@ impl SyncClient {
         news(SyncNews::Connected);
         socket::meet(&self.inner, project.clone(), Access::All, &mut socket).await;
         match socket.closed {
-            // Codes of that sort say that we would get no further.
+            // These codes say that connecting again would not help.
             Some((code @ 4400..4500, why)) => Err(SyncError::Refused(code, why)),
             Some((_, why)) => Ok(End::Lost(why)),
             None if socket.rounds.is_some_and(|rounds| rounds.is_done()) => Ok(End::Done),
@@ -161,17 +161,17 @@ async fn connect(remote: &Remote) -> Result<Stream, ConnectError> {
     }
 }
 
-/// Frames that say what one has (`0 0 …`) and what the other lacks (`0 1 …`).
+/// Beginnings of the frames that say what a side has (`0 0 …`) and what the other lacks (`0 1 …`).
 const HAVE: &[u8] = &[0, 0];
 const LACK: &[u8] = &[0, 1];
 
-/// Tells when an exchange is complete: each side was told what it lacked, and the server
-/// has answered a question that came after what we told it.
+/// The progress of one exchange. It is complete once each side was sent what it lacked, and the
+/// server has answered a question that we sent after that.
 #[derive(Default)]
 struct Rounds {
     /// Our own first frame.
     have: Bytes,
-    /// How many times it was sent, and answered.
+    /// The number of times that `have` was sent, and answered.
     asked: usize,
     answered: usize,
     has_told: bool,
@@ -186,7 +186,7 @@ impl Rounds {
         self.answered += usize::from(frame.starts_with(LACK));
     }
 
-    /// What is to be sent after a frame.
+    /// Notes a frame that is sent, and returns the frame to send after it.
     fn note_sent(&mut self, frame: &Bytes) -> Option<Bytes> {
         if frame.starts_with(HAVE) {
             self.asked += 1;
@@ -201,12 +201,12 @@ impl Rounds {
     }
 }
 
-/// The connection as the other end has it, too: a [`PeerSocket`].
+/// The client's end of a connection, as a [`PeerSocket`] like the server's.
 struct ClientSocket {
     stream: Stream,
-    /// For one exchange only.
+    /// The progress, if only one exchange was asked for.
     rounds: Option<Rounds>,
-    /// How the server closed it.
+    /// The code and reason with which the server closed the connection.
     closed: Option<(u16, String)>,
 }
 

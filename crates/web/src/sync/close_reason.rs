@@ -1,4 +1,4 @@
-//! Why a y-websocket connection is closed, as its close code.
+//! The reasons for closing a y-websocket connection, with their close codes.
 
 use axum::extract::ws::CloseFrame;
 use axum::extract::ws::Message;
@@ -6,11 +6,11 @@ use axum::extract::ws::close_code;
 use consort_core::engine::StoreError;
 use consort_knowledge::document::CrdtError;
 
-/// What a frame that closes can carry, less its code.
+/// Most bytes of a reason in a close frame, beside its code.
 const LONGEST: usize = 123;
 
-/// y-websocket comes back by itself, but for codes from 4400 to 4499: those say
-/// that it would get no further.
+/// The reason for closing a connection. A y-websocket client connects again by itself, except
+/// after codes from 4400 to 4499: those say that this would not help.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CloseReason {
     code: u16,
@@ -22,7 +22,7 @@ impl CloseReason {
         Self { code: 4400, reason: why.to_string() }
     }
 
-    /// The store, which may be busy.
+    /// Makes the reason for a failure that may pass, such as a busy store.
     pub(super) fn later(why: impl std::fmt::Display) -> Self {
         Self { code: 4503, reason: why.to_string() }
     }
@@ -35,7 +35,7 @@ impl CloseReason {
         Self { code: close_code::AWAY, reason: "the server ends".into() }
     }
 
-    /// What the journal has makes no document.
+    /// Makes the reason for entries of the journal that make no document.
     pub(super) fn internal(error: &CrdtError) -> Self {
         Self { code: 4500, reason: format!("the document cannot be made: {error}") }
     }

@@ -1,11 +1,11 @@
-//! Knowledge over y-websocket: kept in sync with every peer that is connected.
+//! Keeps knowledge in sync over y-websocket with every connected peer.
 //!
-//! The peers of a project share one document while any is there. It is made from
-//! the journal; what a peer says is recorded there before anyone else hears of it,
-//! and what others record (commands, agents, another server) comes from there.
+//! The peers of a project share one document while any is connected. The document is made from
+//! the journal; a peer's changes are recorded in the journal before other peers get them,
+//! and what others record (commands, agents, another server) comes from the journal.
 //!
-//! **The document is what the journal makes of its entries, in their order.** Where
-//! it may have become something else, it is dropped and made anew.
+//! **The document is always made of the journal's entries, in their order.** Where
+//! it may have become different, it is dropped and made again.
 
 mod client;
 mod close_reason;

@@ -24,31 +24,31 @@ use tokio_util::sync::CancellationToken;
 
 use super::close_reason::CloseReason;
 
-/// How many frames may wait for a peer. One that takes them more slowly than others
-/// write is let go, and gets what it missed when it comes back.
+/// Most frames that may wait for a peer. A peer that takes them more slowly than others
+/// write is disconnected, and gets what it missed when it connects again.
 const WAITING: usize = 256;
 
-/// "Say who is there": the newest peer does not know yet.
+/// The frame that asks the other peers for their awareness, which a new peer does not know yet.
 const ASK_AWARENESS: &[u8] = &[3];
 
-/// The rooms in which somebody is.
+/// The documents to which a peer is connected, by project.
 #[derive(Default)]
 pub(crate) struct SharedDocuments {
     rooms: Mutex<HashMap<ProjectId, Arc<SharedDocument>>>,
     next: AtomicU64,
 }
 
-/// One who is in a room, until it is dropped.
+/// A peer's connection to a shared document; dropping it takes the peer out.
 pub(super) struct Seat<'a> {
     rooms: &'a SharedDocuments,
     pub(super) room: Arc<SharedDocument>,
     pub(super) peer: u64,
-    /// Nobody was there: it has to see to it that news comes in.
+    /// Whether no other peer was connected: this one has to start the listener for news.
     pub(super) is_first: bool,
 }
 
 impl SharedDocuments {
-    /// A seat in the room of that project, and the frames that come for it.
+    /// Connects a peer to the document of a project; returns its seat and the frames for it.
     pub(super) fn enter(&self, project: ProjectId) -> (Seat<'_>, mpsc::Receiver<Bytes>) {
         let peer = self.next.fetch_add(1, Ordering::Relaxed);
         let (send, receive) = mpsc::channel(WAITING);
@@ -65,7 +65,7 @@ impl Drop for Seat<'_> {
         let mut rooms = lock(&self.rooms.rooms);
         let mut peers = lock(&self.room.peers);
         peers.remove(&self.peer);
-        // One that was let go may leave a room of which there is a second by now.
+        // A peer that was disconnected may leave after the project has got another document.
         if peers.is_empty() {
             self.room.empty.cancel();
             if rooms.get(&self.room.project).is_some_and(|room| Arc::ptr_eq(room, &self.room)) {
@@ -77,17 +77,17 @@ impl Drop for Seat<'_> {
 
 pub(super) struct SharedDocument {
     pub(super) project: ProjectId,
-    /// Nobody is here any more.
+    /// Cancelled when the last peer has gone.
     pub(super) empty: CancellationToken,
     peers: Mutex<BTreeMap<u64, mpsc::Sender<Bytes>>>,
-    /// Taken out while it is worked on: what fails in between is not put back, and
-    /// is rebuilt, which needs the store.
+    /// The document, taken out while it is worked on: after a failure it is not put back, and
+    /// is rebuilt from the store.
     kept: Mutex<Option<Kept>>,
 }
 
 struct Kept {
     document: Document,
-    /// How much of the journal is in it.
+    /// The place in the journal up to which entries are in the document.
     place: KnowledgePlace,
 }
 
@@ -96,7 +96,7 @@ impl SharedDocument {
         Self { project, empty: CancellationToken::new(), peers: Mutex::default(), kept: Mutex::default() }
     }
 
-    /// Tells a new peer what is here; it answers with what is not.
+    /// Tells a new peer what is in the document; the peer answers with what is not.
     pub(super) fn greet(&self, app: &mut App, peer: u64) -> Result<(), CloseReason> {
         app.take_in_git_files(&self.scope());
         let mut slot = lock(&self.kept);
@@ -107,14 +107,14 @@ impl SharedDocument {
         Ok(())
     }
 
-    /// Takes in what was recorded, and tells everyone.
+    /// Takes in what was recorded in the journal, and sends it to all peers.
     pub(super) fn catch_up(&self, app: &mut App) -> Result<(), CloseReason> {
         let mut slot = lock(&self.kept);
         *slot = Some(self.up_to_date(slot.take(), app)?);
         Ok(())
     }
 
-    /// Does what a peer's frame asks; whether it builds on what is not here.
+    /// Carries out a peer's frame; returns whether the frame builds on changes that are missing here.
     pub(super) fn hear(&self, app: &mut App, from: &Speaker, frame: &[u8]) -> Result<bool, CloseReason> {
         let mut slot = lock(&self.kept);
         let mut kept = self.up_to_date(slot.take(), app)?;
@@ -122,7 +122,7 @@ impl SharedDocument {
         let Answer { replies, merged, update, relay, is_gap } = match answer {
             Ok(answer) => answer,
             Err(error) => {
-                // All others are seen before the document is touched.
+                // All other errors are found before the document is touched.
                 if !matches!(error, document::CrdtError::Refused(_)) {
                     *slot = Some(kept);
                 }
@@ -147,13 +147,13 @@ impl SharedDocument {
         Ok(is_gap)
     }
 
-    /// Lets go of everyone who is here.
+    /// Disconnects all peers.
     pub(super) fn clear(&self) {
         lock(&self.peers).clear();
     }
 
-    /// The document as the journal has it, whatever there was of it. Connected
-    /// clients are told the difference.
+    /// Brings the document up to the journal's state, or makes it if there is none. Connected
+    /// peers are sent the difference.
     fn up_to_date(&self, kept: Option<Kept>, app: &mut App) -> Result<Kept, CloseReason> {
         let Some(mut kept) = kept else { return self.make(app) };
         let Some(entries) = app.knowledge_since(&self.scope(), &mut kept.place)? else {
@@ -175,9 +175,9 @@ impl SharedDocument {
         Ok(Kept { document, place })
     }
 
-    /// Records what was merged. If something else was recorded since the document was
-    /// brought up to date, that comes first: then the document is another one, and
-    /// there is a difference of which nobody knows yet.
+    /// Records merged edits in the journal. If others recorded something since the document was
+    /// brought up to date, their entries come first: then the document is made again, and
+    /// the difference, which no peer has yet, is returned.
     fn record(
         &self,
         mut kept: Kept,
@@ -216,16 +216,16 @@ impl SharedDocument {
     }
 }
 
-/// One whose frame is heard.
+/// The peer that sent a frame, and what it may do.
 #[derive(Clone, Copy)]
 pub(super) struct Speaker {
     pub(super) peer: u64,
     pub(super) may_write: bool,
-    /// What its last frame built on was not here, and it was asked for that.
+    /// Whether its last frame built on missing changes, and the peer was asked for them.
     pub(super) was_asked: bool,
 }
 
-/// A frame with all that one with that vector lacks.
+/// Makes a frame with all changes that a peer of state vector `before` lacks.
 fn difference(document: &Document, before: &[u8]) -> Result<Vec<u8>, CloseReason> {
     let update = document.since(before).map_err(|error| CloseReason::internal(&error))?;
     Ok(sync::tell(&update))
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(slow_frames.try_recv(), Err(mpsc::error::TryRecvError::Disconnected));
         quick.room.tell(Some(quick.peer), vec![8]);
         assert_eq!(quick_frames.try_recv(), Err(mpsc::error::TryRecvError::Empty));
-        // Its room stays, for those who are quick enough.
+        // The document stays, for the peers that are quick enough.
         drop(slow);
         assert!(!quick.room.empty.is_cancelled());
     }

@@ -1,4 +1,4 @@
-//! One y-websocket connection of a peer.
+//! Serves one y-websocket connection of a peer, from the handshake to the close.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,22 +31,21 @@ use crate::guard::Access;
 use crate::reply::Refusal;
 use crate::server::Inner;
 
-/// Longer frames are not looked at: a peer with more to say at once has to say it in
-/// pieces.
+/// Most bytes of a frame that is accepted: a peer with more to say at once has to split it.
 const LONGEST: usize = 16 << 20;
-/// Longer ones are not even read. A peer that is cut off in the middle of a frame does not
-/// hear why, and comes back with it for ever.
+/// Most bytes of a frame that is read at all. It is larger than [`LONGEST`] because a peer that is
+/// cut off in the middle of a frame does not learn why, and comes back with that frame for ever.
 pub(super) const READABLE: usize = 64 << 20;
 
-/// How often a peer is shown that we live, and asked whether it does. A y-websocket
-/// that hears nothing for thirty seconds begins anew, and it does not hear a ping.
+/// Interval at which a peer is sent a sign of life and asked for one. A y-websocket client
+/// that receives nothing for thirty seconds connects again, and a ping does not count for it.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
-/// Awareness of nobody, which is a message without consequences.
+/// An awareness frame about no client, which is a message without effect.
 const NOTHING: &[u8] = &[1, 1, 0];
-/// So many signs without an answer, and it is gone.
+/// Most signs of life without an answer, before the peer counts as gone.
 const SILENCES: u32 = 6;
 
-/// How long a peer may take to receive a frame, and to agree to the end.
+/// Longest time that a peer may take to receive a frame, and to answer the close.
 const PATIENCE: Duration = Duration::from_secs(30);
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -67,7 +66,7 @@ async fn begin(
             PresenceError::NoSuchProject { .. } => Refusal::from(error).into_not_found(),
             error => error.into(),
         })?;
-        // Nobody records anything either.
+        // As everywhere, a caller that is neither an agent nor the person may only read.
         if access != Access::Read
             && let Caller::Anonymous(why) = app.caller(&access.proves(calls.caller(ends)))?
         {
@@ -84,12 +83,12 @@ async fn begin(
     }))
 }
 
-/// One end of a connection, whichever side began it.
+/// One end of a websocket connection, the server's or the client's.
 pub(super) trait PeerSocket {
-    /// What comes next; `None` if the other has gone.
+    /// Receives the next message; `None` if the other end has gone.
     fn receive(&mut self) -> impl Future<Output = Option<Result<Message, String>>> + Send;
 
-    /// `None` if it cannot be sent.
+    /// Sends a message; `None` if that fails.
     fn transmit(&mut self, message: Message) -> impl Future<Output = Option<()>> + Send;
 }
 
@@ -107,7 +106,7 @@ async fn serve(inner: Arc<Inner>, project: ProjectId, access: Access, mut socket
     meet(&inner, project, access, &mut socket).await;
 }
 
-/// Keeps what is known in step with the one at the other end, until either goes.
+/// Keeps a project's knowledge in sync with the peer at the other end, until either side goes.
 pub(super) async fn meet(
     inner: &Arc<Inner>,
     project: ProjectId,
@@ -126,17 +125,17 @@ pub(super) async fn meet(
     if let Some(goodbye) = goodbye {
         let farewell = async {
             let _ = socket.transmit(goodbye.message()).await;
-            // What it still sends is for nobody, but what it does not get to send
-            // would take our last word with it.
+            // Reads and discards what the peer still sends: if it were left unread, the peer
+            // might not get our close frame.
             while let Some(Ok(_)) = socket.receive().await {}
         };
         let _ = time::timeout(FAREWELL, farewell).await;
     }
 }
 
-/// Brings news into a room, as long as anyone is in it.
+/// Brings news from the journal into a shared document, as long as a peer is connected.
 async fn follow_project(inner: Arc<Inner>, room: Arc<SharedDocument>) {
-    // Without a listener nobody would hear of anything.
+    // Without a listener the peers would get no news, so they are disconnected.
     let Ok(mut news) = events::news(&inner, Some(room.project.clone())) else { return room.clear() };
     loop {
         tokio::select! {
@@ -145,12 +144,12 @@ async fn follow_project(inner: Arc<Inner>, room: Arc<SharedDocument>) {
             () = inner.end.cancelled() => return,
         }
         let here = Arc::clone(&room);
-        // A store that is busy may not be the next time.
+        // A busy store is no reason to stop; the next attempt may succeed.
         let _ = inner.with(move |app, _| Ok(here.catch_up(app))).await;
     }
 }
 
-/// Until there is nothing more to say; `None` if it has gone.
+/// Exchanges frames with a peer until the connection is to be closed; `None` if the peer has gone.
 async fn converse(
     inner: &Arc<Inner>,
     seat: &Seat<'_>,
@@ -166,7 +165,7 @@ async fn converse(
         return Some(goodbye);
     }
     let mut signs = time::interval(SIGN_OF_LIFE);
-    // What was missed while a frame was dealt with was no silence of the peer's.
+    // Ticks that were missed while a frame was handled do not count as the peer's silence.
     signs.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut silences = 0;
     loop {
@@ -206,7 +205,7 @@ async fn converse(
     }
 }
 
-/// `None` if it does not arrive.
+/// Sends a message within [`PATIENCE`]; `None` if that fails.
 async fn send(socket: &mut impl PeerSocket, message: Message) -> Option<()> {
     time::timeout(PATIENCE, socket.transmit(message)).await.ok()?
 }
