@@ -15,10 +15,10 @@ use consort_core::convergence::Domains;
 use consort_core::convergence::ScoringContext;
 use consort_core::convergence::Signal;
 use consort_core::convergence::SignalKind;
-use consort_core::convergence::Step;
 use consort_core::convergence::TopicSummary;
 use consort_core::convergence::Trail;
 use consort_core::convergence::TrailProfile;
+use consort_core::convergence::TrailStep;
 use consort_core::convergence::Visit;
 use consort_core::convergence::WINDOW;
 use consort_core::convergence::signals;
@@ -173,7 +173,7 @@ impl History {
                 Event::Prompt(who, prompt) => {
                     prompts[*who] += 1;
                     let steps = &mut trails[*who].steps;
-                    steps.push(Step { at: now, topics: topics(prompt, &[]), ..Step::default() });
+                    steps.push(TrailStep { at: now, topics: topics(prompt, &[]), ..TrailStep::default() });
                     let extra = steps.len().saturating_sub(WINDOW);
                     steps.drain(..extra);
                     (*who, (0..trails.len()).collect())

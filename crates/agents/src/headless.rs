@@ -99,7 +99,7 @@ pub trait OutputReader: Send {
     }
 
     /// Returns what the output says about the worker's end, once its process has ended.
-    fn last_words(&mut self, over: &Over<'_>) -> LastWords;
+    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport;
 
     /// Returns the remaining events once the worker's process has ended; `read` returns the text of a file,
     /// or only the end of a large file.
@@ -110,8 +110,8 @@ pub trait OutputReader: Send {
         config_dir: &Path,
         read: &dyn Fn(&Path) -> Option<String>,
     ) -> Vec<WorkerEvent> {
-        let LastWords { mut told, failure, has_ended } =
-            self.last_words(&Over { exit, now, config_dir, read });
+        let EndReport { mut told, failure, has_ended } =
+            self.last_words(&WorkerEnd { exit, now, config_dir, read });
         let unsaid = || worker_output::cut_short(exit, now).filter(|_| !has_ended);
         told.extend(failure.or_else(unsaid).map(WorkerEvent::Failed));
         told
@@ -119,7 +119,7 @@ pub trait OutputReader: Send {
 }
 
 /// The facts about a worker whose process has ended.
-pub struct Over<'a> {
+pub struct WorkerEnd<'a> {
     pub exit: &'a WorkerExit,
     pub now: Timestamp,
     /// The CLI's configuration directory.
@@ -130,7 +130,7 @@ pub struct Over<'a> {
 
 /// The facts about a worker's end that its output has.
 #[derive(Debug, Default)]
-pub struct LastWords {
+pub struct EndReport {
     /// The events that were not reported yet.
     pub told: Vec<WorkerEvent>,
     pub failure: Option<Failure>,

@@ -197,7 +197,7 @@ impl HookEntries {
 }
 
 /// One of our hooks, with the JSON nodes around it.
-struct Ours {
+struct OurHook {
     event: String,
     command: String,
     hook: CstObject,
@@ -207,7 +207,7 @@ struct Ours {
     hooks: CstObject,
 }
 
-impl Ours {
+impl OurHook {
     /// Returns the timeout that the settings give this hook, in the CLI's unit.
     fn timeout(&self) -> u32 {
         let timeout = self.hook.get("timeout").and_then(|timeout| timeout.value());
@@ -218,7 +218,7 @@ impl Ours {
 
 /// Finds every hook whose command is one of ours for this CLI. Entries of an unknown shape belong to others
 /// and are skipped, unless our entries must go into them.
-fn ours(object: &Option<CstObject>, kind: &str, program: &str) -> Result<Vec<Ours>, SettingsError> {
+fn ours(object: &Option<CstObject>, kind: &str, program: &str) -> Result<Vec<OurHook>, SettingsError> {
     let Some(object) = object else {
         return Err(SettingsError::unexpected("the file's content", "an object"));
     };
@@ -235,7 +235,7 @@ fn ours(object: &Option<CstObject>, kind: &str, program: &str) -> Result<Vec<Our
                     .get("command")
                     .and_then(|command| command.value()?.as_string_lit()?.decoded_value().ok());
                 if let Some(command) = command.filter(|command| is_ours(command, kind, program)) {
-                    found.push(Ours {
+                    found.push(OurHook {
                         event: event.clone(),
                         command,
                         hook,

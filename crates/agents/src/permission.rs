@@ -5,8 +5,8 @@ use consort_core::hooks::Dialog;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::ToolUse;
 use consort_core::policy::AskAnswer;
+use consort_core::policy::AskItem;
 use consort_core::policy::AskKind;
-use consort_core::policy::Question;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
@@ -48,7 +48,7 @@ fn value(payload: &[u8]) -> Option<Value> {
 }
 
 /// Returns the text that the person has to decide about.
-fn shown(input: &Value, questions: &[Question]) -> String {
+fn shown(input: &Value, questions: &[AskItem]) -> String {
     let text = |name: &str| input[name].as_str();
     let lines =
         |mark: char, text: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
@@ -67,10 +67,10 @@ fn shown(input: &Value, questions: &[Question]) -> String {
     }
 }
 
-fn questions(input: &Value) -> Vec<Question> {
+fn questions(input: &Value) -> Vec<AskItem> {
     let one = |question: &Value| {
         let label = |option: &Value| option["label"].as_str().or(option.as_str()).map(str::to_owned);
-        Some(Question {
+        Some(AskItem {
             text: question["question"].as_str()?.to_owned(),
             options: question["options"].as_array().into_iter().flatten().filter_map(label).collect(),
             takes_many: question["multiSelect"].as_bool().or(question["multiple"].as_bool()).unwrap_or(false),

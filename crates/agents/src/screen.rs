@@ -6,9 +6,9 @@ use std::time::Duration;
 use consort_core::monitor::ComposerRule;
 use consort_core::monitor::ComposerShape;
 use consort_core::monitor::PaneState;
-use consort_core::monitor::Pattern;
-use consort_core::monitor::Rule;
 use consort_core::monitor::Signature;
+use consort_core::monitor::SignatureRule;
+use consort_core::monitor::TextPattern;
 use thiserror::Error;
 use toml_edit::Document;
 use toml_edit::Item;
@@ -71,12 +71,12 @@ pub fn signature(text: &str) -> Result<Signature, ScreenError> {
         placeholders: table.texts("placeholders")?,
         marks: table.texts("marks")?,
         footer_lines: table.number("footer_lines")?.map_or(FOOTER, |lines| lines as usize),
-        resume: table.texts("resume")?.iter().map(|text| Pattern::from(text.as_str())).collect(),
+        resume: table.texts("resume")?.iter().map(|text| TextPattern::from(text.as_str())).collect(),
         rules: rules.collect::<Result<_, _>>()?,
     })
 }
 
-fn rule(at: usize, table: &dyn TableLike) -> Result<Rule, ScreenError> {
+fn rule(at: usize, table: &dyn TableLike) -> Result<SignatureRule, ScreenError> {
     let part = Part { what: format!("rule {}", at + 1), table };
     part.check_keys(RULE_KEYS)?;
     let name = part.text("name")?.ok_or_else(|| part.not_a("name", "a text"))?;
@@ -87,7 +87,7 @@ fn rule(at: usize, table: &dyn TableLike) -> Result<Rule, ScreenError> {
         Some("dim") => ComposerRule::Dim,
         Some(_) => return Err(part.not_a("composer", "\"any\" or \"dim\"")),
     };
-    Ok(Rule {
+    Ok(SignatureRule {
         name,
         state: state.ok_or_else(|| part.not_a("state", "a state of a pane"))?,
         screen: part.patterns("screen")?,
@@ -144,10 +144,10 @@ impl Part<'_> {
     }
 
     /// Reads a list of patterns; each element is a pattern, or a list of patterns of which one must be seen.
-    fn patterns(&self, key: &str) -> Result<Vec<Vec<Pattern>>, ScreenError> {
+    fn patterns(&self, key: &str) -> Result<Vec<Vec<TextPattern>>, ScreenError> {
         self.list(key, |value| match value {
-            Value::Array(any) => any.iter().map(|one| one.as_str().map(Pattern::from)).collect(),
-            one => one.as_str().map(|text| vec![Pattern::from(text)]),
+            Value::Array(any) => any.iter().map(|one| one.as_str().map(TextPattern::from)).collect(),
+            one => one.as_str().map(|text| vec![TextPattern::from(text)]),
         })
     }
 

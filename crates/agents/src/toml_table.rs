@@ -44,7 +44,7 @@ struct Ours {
     program: String,
     header: Range<usize>,
     /// The lines of the table's keys; others' comments may be between them.
-    keys: Vec<Said>,
+    keys: Vec<KeyLine>,
 }
 
 impl TomlTable {
@@ -88,7 +88,7 @@ impl TomlTable {
     /// the rules are theirs too.
     pub(crate) fn approval(&self, settings: &str) -> Result<Connection, SettingsError> {
         let Found::Ours(ours) = self.found(settings)? else { return Ok(Connection::Absent) };
-        let approvals: Vec<&Said> = ours.keys.iter().filter(|said| said.is_approval).collect();
+        let approvals: Vec<&KeyLine> = ours.keys.iter().filter(|said| said.is_approval).collect();
         Ok(match approvals.as_slice() {
             [] => Connection::Absent,
             [only] if only.key == TOOLS && only.value == (self.tools)() => Connection::Current,
@@ -150,12 +150,12 @@ impl TomlTable {
 
     /// Returns the keys of a table if the table is as we would write it for this program, with or without the
     /// rules for tools, and the program is a consort.
-    fn ours(&self, found: Vec<Said>, program: &str) -> Option<Vec<Said>> {
+    fn ours(&self, found: Vec<KeyLine>, program: &str) -> Option<Vec<KeyLine>> {
         let lines = (self.lines)(program);
         let wanted = said(parse(&lines).ok()?.as_table(), &lines)?;
         let is_alike =
-            |(found, wanted): (&Said, &Said)| found.key == wanted.key && found.value == wanted.value;
-        let plain: Vec<&Said> = found.iter().filter(|said| !said.is_approval).collect();
+            |(found, wanted): (&KeyLine, &KeyLine)| found.key == wanted.key && found.value == wanted.value;
+        let plain: Vec<&KeyLine> = found.iter().filter(|said| !said.is_approval).collect();
         let is_ours = is_consort(program)
             && plain.len() == wanted.len()
             && plain.into_iter().zip(&wanted).all(is_alike);
@@ -164,7 +164,7 @@ impl TomlTable {
 }
 
 /// A key with its value, as they are written in the file.
-struct Said {
+struct KeyLine {
     key: String,
     value: String,
     line: Range<usize>,
@@ -173,14 +173,14 @@ struct Said {
 }
 
 /// Returns the keys of a table; `None` if not every key is a value alone on its line.
-fn said(table: &dyn TableLike, text: &str) -> Option<Vec<Said>> {
+fn said(table: &dyn TableLike, text: &str) -> Option<Vec<KeyLine>> {
     let one = |(key, item): (&str, &toml_edit::Item)| {
         let value = item.as_value()?;
         let span = value.span()?;
         let line = appended_lines::around(text, span.start);
         let is_alone = text.get(span.end..line.end)?.trim().is_empty();
         let is_approval = is_approval(key, value);
-        is_alone.then(|| Said { key: key.to_owned(), value: text[span].to_owned(), line, is_approval })
+        is_alone.then(|| KeyLine { key: key.to_owned(), value: text[span].to_owned(), line, is_approval })
     };
     table.iter().map(one).collect()
 }
@@ -201,7 +201,7 @@ fn is_approval(key: &str, value: &toml_edit::Value) -> bool {
 }
 
 /// Returns the text without the lines of these keys, which are in order.
-fn without<'a>(text: &str, parts: impl DoubleEndedIterator<Item = &'a Said>) -> String {
+fn without<'a>(text: &str, parts: impl DoubleEndedIterator<Item = &'a KeyLine>) -> String {
     let mut text = text.to_owned();
     for part in parts.rev() {
         text.replace_range(part.line.clone(), "");

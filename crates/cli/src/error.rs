@@ -3,8 +3,8 @@
 
 use std::error::Error;
 
+use consort_core::explain::ErrorKind;
 use consort_core::explain::Explain;
-use consort_core::explain::Kind;
 use serde_json::Value;
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 #[derive(Debug)]
 pub(crate) enum CommandError {
     /// A failure with an explanation, its kind and hints.
-    Explained { error: Box<dyn Error>, kind: Kind, hints: Vec<String> },
+    Explained { error: Box<dyn Error>, kind: ErrorKind, hints: Vec<String> },
     /// A wait that ran out of time; the inner error says what is still missing.
     TimedOut(Box<CommandError>),
     /// A mistake on the command line.
@@ -29,7 +29,7 @@ impl CommandError {
     /// Makes an error for a mistake of the caller's: a sentence, and a hint at the way out.
     pub(crate) fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
         let error: Box<dyn Error> = message.into().into();
-        Self::Explained { error, kind: Kind::User, hints: vec![hint.into()] }
+        Self::Explained { error, kind: ErrorKind::User, hints: vec![hint.into()] }
     }
 
     /// Makes an error for a mistake on the command line.
@@ -53,7 +53,7 @@ impl CommandError {
             _ => "check that the file and its directory are yours to change, and that the disk has opened",
         };
         let error = FileError { what: what.to_owned(), path: path.display().to_string(), source };
-        Self::Explained { error: Box::new(error), kind: Kind::User, hints: vec![hint.into()] }
+        Self::Explained { error: Box::new(error), kind: ErrorKind::User, hints: vec![hint.into()] }
     }
 
     /// Formats the error for people: lines of `Error: …`, `Caused by: …`, `Hint: …`.
@@ -110,7 +110,7 @@ impl CommandError {
 
     /// Tells whether the same command will work if it is run again.
     pub(crate) fn is_worth_a_retry(&self) -> bool {
-        matches!(self, Self::Explained { kind: Kind::Retry, .. })
+        matches!(self, Self::Explained { kind: ErrorKind::Retry, .. })
     }
 
     pub(crate) fn exit_code(&self) -> u8 {
@@ -118,7 +118,7 @@ impl CommandError {
             Self::Explained { kind, .. } => crate::exit::code(*kind),
             Self::TimedOut(_) => crate::exit::TIMED_OUT,
             Self::Usage { .. } => crate::exit::USAGE,
-            Self::Told => crate::exit::code(Kind::User),
+            Self::Told => crate::exit::code(ErrorKind::User),
             Self::Pipe => crate::exit::PIPE,
         }
     }

@@ -15,7 +15,7 @@
 //!
 //! A hook always exits 0.
 
-use consort_core::explain::Kind;
+use consort_core::explain::ErrorKind;
 
 /// An exit code whose number can be read, unlike that of `std::process::ExitCode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +44,12 @@ pub(crate) const REFUSED: u8 = 4;
 pub(crate) const TIMED_OUT: u8 = 7;
 pub(crate) const RUN_FAILED: u8 = 8;
 
-pub(crate) fn code(kind: Kind) -> u8 {
+pub(crate) fn code(kind: ErrorKind) -> u8 {
     match kind {
-        Kind::User => 1,
-        Kind::Conflict => 4,
-        Kind::Busy | Kind::Retry => 5,
-        Kind::Damaged => 6,
-        Kind::Internal => 255,
+        ErrorKind::User => 1,
+        ErrorKind::Conflict => 4,
+        ErrorKind::Busy | ErrorKind::Retry => 5,
+        ErrorKind::Damaged => 6,
+        ErrorKind::Internal => 255,
     }
 }

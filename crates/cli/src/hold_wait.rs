@@ -11,7 +11,7 @@ use consort_host::notify::Listener;
 use crate::error::CommandError;
 use crate::output;
 use crate::render::holds::shown;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 use crate::world::caller_facts;
 
@@ -32,7 +32,7 @@ impl<'a> HoldWait<'a> {
     /// two.
     pub(crate) fn new(
         world: &'a World,
-        opened: &Opened,
+        opened: &OpenWorld,
         timeout: Option<Duration>,
     ) -> Result<Self, CommandError> {
         let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -43,7 +43,7 @@ impl<'a> HoldWait<'a> {
 
     /// Waits for news of these holds; returns false if time is up. It is an error if their holders wait for
     /// the caller in turn.
-    pub(crate) fn wait(&mut self, opened: &mut Opened, held: &[HoldView]) -> Result<bool, CommandError> {
+    pub(crate) fn wait(&mut self, opened: &mut OpenWorld, held: &[HoldView]) -> Result<bool, CommandError> {
         if let Some(seen) = held.iter().find(|seen| !seen.yours)
             && !self.has_said
         {
@@ -65,7 +65,7 @@ impl<'a> HoldWait<'a> {
     }
 
     /// Ends the wait, however it went: the caller is no longer recorded as waiting.
-    pub(crate) fn stop(&self, opened: &mut Opened) {
+    pub(crate) fn stop(&self, opened: &mut OpenWorld) {
         // A caller that has not waited is not recorded.
         if self.has_said {
             let caller = caller_facts(&opened.app);

@@ -23,8 +23,8 @@ use consort_core::host::Clock as _;
 use consort_core::policy::AskOutcome;
 use consort_core::presence::Terminal;
 use consort_core::text;
+use consort_hook::CommandEnvironment;
 use consort_hook::HookContext;
-use consort_hook::Surroundings;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::env;
@@ -111,7 +111,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let store = Store::new(paths.store(), Access::Hook);
     let mut app = App::new(store, Machine::new(&paths.data)).with_git_file(Arc::new(HookFile));
     let is_hidden = matches!(&call.event, HookEvent::Asks(asked) if asked.dialog == Dialog::IsHidden);
-    let answer = consort_hook::handle(&mut app, call, &Process { cli, event })?;
+    let answer = consort_hook::handle(&mut app, call, &HookProcess { cli, event })?;
     let mut held = None;
     let line = match answer.ask {
         None => cli.write(event, &answer.reply),
@@ -143,12 +143,12 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
 }
 
 /// The hook process, with the agent CLI and the event that it was started for.
-struct Process<'a> {
+struct HookProcess<'a> {
     cli: &'static dyn AgentCli,
     event: &'a str,
 }
 
-impl CallContext for Process<'_> {
+impl CallContext for HookProcess<'_> {
     fn variable(&self, name: &str) -> Option<String> {
         env::get(name)
     }
@@ -156,10 +156,10 @@ impl CallContext for Process<'_> {
 
 /// Returns the means to look up files and variables around a command that an agent of this CLI runs; without
 /// one, of the CLI that this process is in.
-pub(crate) fn surroundings(cli: Option<&dyn AgentCli>) -> Surroundings {
+pub(crate) fn surroundings(cli: Option<&dyn AgentCli>) -> CommandEnvironment {
     let is_around = |cli: &&&'static dyn AgentCli| cli.session_variable().and_then(env::get).is_some();
     let cli = cli.or_else(|| consort_agents::ALL.iter().find(is_around).copied());
-    Surroundings {
+    CommandEnvironment {
         script: |path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok(),
         variable: env::get,
         names: consort_host::names,
@@ -167,7 +167,7 @@ pub(crate) fn surroundings(cli: Option<&dyn AgentCli>) -> Surroundings {
     }
 }
 
-impl HookContext for Process<'_> {
+impl HookContext for HookProcess<'_> {
     fn kind(&self) -> &'static str {
         self.cli.kind()
     }
@@ -184,7 +184,7 @@ impl HookContext for Process<'_> {
         env::terminal()
     }
 
-    fn surroundings(&self) -> Surroundings {
+    fn surroundings(&self) -> CommandEnvironment {
         surroundings(Some(self.cli))
     }
 

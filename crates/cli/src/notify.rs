@@ -34,7 +34,7 @@ const AGAIN: i64 = 10 * Timestamp::SECOND;
 
 /// Notifies the person of what has happened since the last notification.
 pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), CommandError> {
-    let Some(mut noted) = Noted::take(data) else { return Ok(()) };
+    let Some(mut noted) = NotifierState::take(data) else { return Ok(()) };
     let last = app.journal_last_seq()?;
     if last == noted.seq {
         return Ok(());
@@ -77,13 +77,13 @@ pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), Co
 }
 
 /// The state that all notifiers share: the last entry they have handled, and the latest questions by agent.
-struct Noted {
+struct NotifierState {
     file: File,
     seq: Seq,
     told: Vec<(String, Timestamp)>,
 }
 
-impl Noted {
+impl NotifierState {
     /// Locks and reads the shared file; `None` while another process has it.
     fn take(data: &Path) -> Option<Self> {
         let mut options = OpenOptions::new();

@@ -57,8 +57,8 @@ pub(crate) fn acting(app: &mut App) -> Result<CallerFacts, CommandError> {
         Caller::Anonymous(NotAllowed::Anonymous(Unproven::Marked(variable))) => {
             let why = format!("This terminal carries {variable}, which an agent CLI sets.");
             Ok(match typed(app, &why) {
-                Typed::TheWord => CallerFacts { proof: Proof::Typed, ..facts },
-                Typed::Another | Typed::Nothing => facts,
+                TypedWord::TheWord => CallerFacts { proof: Proof::Typed, ..facts },
+                TypedWord::Another | TypedWord::Nothing => facts,
             })
         }
         _ => Ok(facts),
@@ -84,13 +84,13 @@ pub(crate) fn confirmed(app: &mut App, what: &str) -> Result<CallerFacts, Comman
         Caller::Anonymous(NotAllowed::Anonymous(Unproven::Marked(_))) => true,
         Caller::Agent(_) | Caller::Anonymous(_) => false,
     };
-    let typed = if may_type { typed(app, &format!("This will {what}.")) } else { Typed::Nothing };
+    let typed = if may_type { typed(app, &format!("This will {what}.")) } else { TypedWord::Nothing };
     let facts = match typed {
-        Typed::TheWord => CallerFacts { proof: Proof::Typed, ..facts },
-        Typed::Another => {
+        TypedWord::TheWord => CallerFacts { proof: Proof::Typed, ..facts },
+        TypedWord::Another => {
             return Err(CommandError::user("that was not the word", "run it again to be shown another"));
         }
-        Typed::Nothing => facts,
+        TypedWord::Nothing => facts,
     };
     match caller(app, &facts) {
         Caller::Person if facts.proof.is_confirmed() => Ok(facts),
@@ -121,7 +121,7 @@ fn caller(app: &mut App, facts: &CallerFacts) -> Caller {
 }
 
 /// The answer to a word that was shown on the terminal.
-enum Typed {
+enum TypedWord {
     TheWord,
     Another,
     /// No answer, because there is no terminal.
@@ -129,7 +129,7 @@ enum Typed {
 }
 
 /// Shows a word on the terminal, and reads what is typed back.
-fn typed(app: &App, why: &str) -> Typed {
+fn typed(app: &App, why: &str) -> TypedWord {
     let word = WORDS[usize::from(app.host().random()[0]) % WORDS.len()];
     let ask = || -> std::io::Result<String> {
         let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
@@ -140,9 +140,9 @@ fn typed(app: &App, why: &str) -> Typed {
         Ok(answer.trim().to_owned())
     };
     match ask() {
-        Ok(answer) if answer == word => Typed::TheWord,
-        Ok(_) => Typed::Another,
-        Err(_) => Typed::Nothing,
+        Ok(answer) if answer == word => TypedWord::TheWord,
+        Ok(_) => TypedWord::Another,
+        Err(_) => TypedWord::Nothing,
     }
 }
 

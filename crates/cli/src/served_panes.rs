@@ -7,7 +7,7 @@ use consort_core::App;
 use consort_core::call_context::OpenWish;
 use consort_core::call_context::PaneAnswer;
 use consort_core::call_context::PaneProblem;
-use consort_core::explain::Kind;
+use consort_core::explain::ErrorKind;
 use consort_core::monitor::Attention;
 use consort_core::monitor::Difference;
 use consort_core::monitor::Pace;
@@ -41,8 +41,10 @@ pub(crate) fn world(cwd: &Path) -> Result<World, PaneProblem> {
 pub(crate) fn problem(error: CommandError) -> PaneProblem {
     let (kind, hints) = match &error {
         CommandError::Explained { kind, hints, .. } => (*kind, hints.clone()),
-        CommandError::Usage { hints, .. } => (Kind::User, hints.clone()),
-        CommandError::TimedOut(_) | CommandError::Told | CommandError::Pipe => (Kind::Internal, Vec::new()),
+        CommandError::Usage { hints, .. } => (ErrorKind::User, hints.clone()),
+        CommandError::TimedOut(_) | CommandError::Told | CommandError::Pipe => {
+            (ErrorKind::Internal, Vec::new())
+        }
     };
     PaneProblem { kind, message: error.in_a_line(), hints }
 }
@@ -103,7 +105,7 @@ pub(crate) fn answer(
     option: &str,
 ) -> Result<PaneAnswer, PaneProblem> {
     let refuse = |message: String, hint: &str| PaneProblem {
-        kind: Kind::Conflict,
+        kind: ErrorKind::Conflict,
         message,
         hints: vec![hint.to_owned()],
     };

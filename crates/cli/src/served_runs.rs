@@ -8,8 +8,8 @@ use consort_core::call_context::PaneAnswer;
 use consort_core::call_context::PaneProblem;
 use consort_core::call_context::RunWish;
 use consort_core::call_context::RunsWish;
+use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
-use consort_core::dispatch::RunWords;
 use consort_core::journal::Actor;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
@@ -22,10 +22,10 @@ use crate::runs::health;
 use crate::runs::orphans;
 use crate::runs::role;
 use crate::runs::start;
-use crate::runs::start::Wanted;
+use crate::runs::start::RunWanted;
 use crate::served_panes::problem;
 use crate::served_panes::world;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Interval between two looks at a run.
@@ -39,17 +39,17 @@ pub(crate) fn run(caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<Pa
     let started = || -> Result<PaneAnswer, CommandError> {
         let mut opened = world.open()?;
         let role = role::named(&world, &opened, wish.role.as_deref())?;
-        let wanted = Wanted {
+        let wanted = RunWanted {
             task: wish.task.clone(),
-            words: RunWords {
+            words: RunOptions {
                 cli: wish.cli.clone(),
                 safety: wish.safety,
                 has_worktree: wish.has_worktree,
-                ..RunWords::default()
+                ..RunOptions::default()
             },
             max_tools: wish.max_tools,
             is_reviewed: wish.is_reviewed,
-            ..Wanted::default()
+            ..RunWanted::default()
         };
         let run = match &wish.takes {
             None => start::start(&world, &mut opened, caller, &role, &wanted)?,
@@ -96,7 +96,7 @@ pub(crate) fn runs(caller: &CallerFacts, cwd: &Path, wish: &RunsWish) -> Result<
 /// Waits until the run has ended, or for so long, and returns the run as it is then.
 fn wait_for(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     mut run: RunRecord,
     wait: Option<Duration>,
 ) -> Result<RunRecord, CommandError> {
@@ -109,7 +109,7 @@ fn wait_for(
     Ok(run)
 }
 
-fn told(world: &World, opened: &Opened, run: &RunRecord) -> PaneAnswer {
+fn told(world: &World, opened: &OpenWorld, run: &RunRecord) -> PaneAnswer {
     let mut data = render::item(&opened.app, run);
     let text = match run.state.has_ended() {
         true => {

@@ -49,12 +49,14 @@ impl Args {
 
 /// Tells whether these arguments are a command to run, and not a question about `shield` itself.
 pub(crate) fn is_call(arguments: &[OsString]) -> bool {
-    Call::read(arguments).is_some()
+    ShieldedCommand::read(arguments).is_some()
 }
 
 /// Becomes the command, behind a shield if it needs one.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
-    let Some(Call { text, mut command }) = Call::read(arguments) else { return ExitCode::from(2) };
+    let Some(ShieldedCommand { text, mut command }) = ShieldedCommand::read(arguments) else {
+        return ExitCode::from(2);
+    };
     let Some(plain) = InPlace::new(command.clone()) else { return ExitCode::from(2) };
     plain.or_else_after(PATIENCE);
     match protected(&text) {
@@ -74,12 +76,12 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
 
 /// A command to run, and the text that tells what it writes.
 #[derive(Debug, PartialEq, Eq)]
-struct Call {
+struct ShieldedCommand {
     text: String,
     command: Vec<OsString>,
 }
 
-impl Call {
+impl ShieldedCommand {
     /// Reads `[--text <text>] -- <command>`.
     fn read(arguments: &[OsString]) -> Option<Self> {
         let (text, rest) = match arguments {
@@ -148,7 +150,7 @@ mod tests {
 
     fn read(words: &[&str]) -> Option<String> {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        Call::read(&words).map(|call| call.text)
+        ShieldedCommand::read(&words).map(|call| call.text)
     }
 
     #[test]

@@ -19,10 +19,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use consort_core::engine::Engine as _;
-use consort_core::explain::Kind;
+use consort_core::explain::ErrorKind;
 use consort_core::host::Clock as _;
 use consort_core::host::Files as _;
-use consort_core::host::Place;
+use consort_core::host::PlacedDirectory;
 use consort_core::host::Process;
 use consort_core::host::Processes as _;
 use consort_core::host::Repositories as _;
@@ -99,7 +99,7 @@ const INPUT: &str = "CONSORT_INPUT";
 const WITH_PATHS: &[&str] = &["explain", "holds contest", "release", "reserve", "wait"];
 
 #[derive(Serialize, Deserialize)]
-struct Answer {
+struct SpoolAnswer {
     stdout: String,
     stderr: String,
     code: u8,
@@ -130,7 +130,7 @@ pub(crate) fn ask() -> Option<ExitCode> {
     let id = Machine::new(&paths.data).random().map(|byte| format!("{byte:02x}")).concat();
     match spool::ask(&paths.data, &id) {
         Ok(SpoolOutcome::Answered(answer)) => {
-            let answer: Answer = serde_json::from_slice(&answer).ok()?;
+            let answer: SpoolAnswer = serde_json::from_slice(&answer).ok()?;
             let _ = std::io::stdout().write_all(answer.stdout.as_bytes());
             let _ = std::io::stderr().write_all(answer.stderr.as_bytes());
             Some(ExitCode::from(answer.code))
@@ -140,7 +140,7 @@ pub(crate) fn ask() -> Option<ExitCode> {
                 "Error: our MCP server ended while it carried this out\n\
                  Hint: look whether it was done before you try again",
             );
-            Some(ExitCode::from(exit::code(Kind::Internal)))
+            Some(ExitCode::from(exit::code(ErrorKind::Internal)))
         }
         Ok(SpoolOutcome::NobodyThere) | Err(_) => None,
     }
@@ -157,12 +157,12 @@ fn again_with_input() -> ExitCode {
     output::note(format_args!(
         "Error: standard input cannot be handed over: {error}\nHint: give the text as the last argument, and shorter"
     ));
-    ExitCode::from(exit::code(Kind::User))
+    ExitCode::from(exit::code(ErrorKind::User))
 }
 
 /// Refuses a command that is carried out for a sandboxed process outside the repository of that process's
 /// session: there git could run what the process wrote.
-pub(crate) fn require_here(place: &Place) -> Result<(), CommandError> {
+pub(crate) fn require_here(place: &PlacedDirectory) -> Result<(), CommandError> {
     match env::get(CARRIED) {
         Some(here) if place.repository != Path::new(&here) => Err(elsewhere()),
         _ => Ok(()),
@@ -241,7 +241,7 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
                 spool = again;
             }
             for taken in spool.take(&is_ours, MOST.saturating_sub(at_work.load(Ordering::Acquire))) {
-                let slot = Slot::new(&at_work);
+                let slot = RunningPermit::new(&at_work);
                 let repository = repository.clone();
                 // Without a thread the request is dropped, which the asking process sees.
                 let _ = std::thread::Builder::new().spawn(move || answer(taken, &repository, &slot));
@@ -252,9 +252,9 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
 }
 
 /// A place among the commands that are carried out at once, until it is dropped.
-struct Slot(Arc<AtomicUsize>);
+struct RunningPermit(Arc<AtomicUsize>);
 
-impl Slot {
+impl RunningPermit {
     fn new(at_work: &Arc<AtomicUsize>) -> Self {
         at_work.fetch_add(1, Ordering::AcqRel);
         Self(Arc::clone(at_work))
@@ -265,27 +265,27 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for RunningPermit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-fn answer(taken: SpoolRequest, repository: &Path, slot: &Slot) {
+fn answer(taken: SpoolRequest, repository: &Path, slot: &RunningPermit) {
     let waits = taken.words.iter().any(|word| word == "wait" || word == "--wait");
     let done = match waits && slot.is_among_the_last() {
         true => Err("too many commands of this agent wait already".into()),
         false => carry_out(&taken, repository),
     };
-    let done = done.unwrap_or_else(|error| Answer {
+    let done = done.unwrap_or_else(|error| SpoolAnswer {
         stdout: String::new(),
         stderr: format!("Error: our MCP server cannot carry this out: {error}\n"),
-        code: exit::code(Kind::User),
+        code: exit::code(ErrorKind::User),
     });
     let _ = taken.answer(serde_json::to_vec(&done).unwrap_or_default());
 }
 
-fn carry_out(taken: &SpoolRequest, repository: &Path) -> Result<Answer, Box<dyn Error>> {
+fn carry_out(taken: &SpoolRequest, repository: &Path) -> Result<SpoolAnswer, Box<dyn Error>> {
     let words = taken.words.get(1..).unwrap_or_default();
     if !may_be_asked(words) {
         return Err("it is no command for this way".into());
@@ -318,8 +318,9 @@ fn carry_out(taken: &SpoolRequest, repository: &Path) -> Result<Answer, Box<dyn 
         }
     };
     let text = |thread: JoinHandle<String>| thread.join().unwrap_or_default();
-    let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::code(Kind::Internal));
-    Ok(Answer { stdout: text(stdout), stderr: text(stderr), code })
+    let code =
+        status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::code(ErrorKind::Internal));
+    Ok(SpoolAnswer { stdout: text(stdout), stderr: text(stderr), code })
 }
 
 /// A child process that is killed when this is dropped.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use consort_core::host::Place;
+use consort_core::host::PlacedDirectory;
 use consort_host::Paths;
 
 use crate::error::CommandError;
@@ -14,6 +14,6 @@ pub(crate) fn ask() -> Option<ExitCode> {
 
 pub(crate) fn serve(_paths: &Paths, _cwd: &Path) {}
 
-pub(crate) fn require_here(_place: &Place) -> Result<(), CommandError> {
+pub(crate) fn require_here(_place: &PlacedDirectory) -> Result<(), CommandError> {
     Ok(())
 }

@@ -10,7 +10,7 @@ use consort_core::App;
 use consort_core::OpenApp;
 use consort_core::config::Config;
 use consort_core::host::Host;
-use consort_core::host::Place;
+use consort_core::host::PlacedDirectory;
 use consort_core::host::Process;
 use consort_core::journal::Actor;
 use consort_core::knowledge::Scope;
@@ -51,10 +51,10 @@ pub(crate) struct World {
 }
 
 /// The opened store, with the project, place and settings of the command.
-pub(crate) struct Opened {
+pub(crate) struct OpenWorld {
     pub(crate) app: App,
     pub(crate) project: Project,
-    pub(crate) place: Place,
+    pub(crate) place: PlacedDirectory,
     /// The directory in which the command was called.
     pub(crate) cwd: PathBuf,
     pub(crate) config: Config,
@@ -119,13 +119,13 @@ impl World {
     }
 
     /// Finds the worktree and repository of the current directory, without asking the store.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> PlacedDirectory {
         Machine::new(&self.paths.data).place(&self.cwd)
     }
 
     /// Opens the store, resolves the settings, publishes the settings that hooks need, and runs the retention
     /// that is due once a day.
-    pub(crate) fn open(&self) -> Result<Opened, CommandError> {
+    pub(crate) fn open(&self) -> Result<OpenWorld, CommandError> {
         self.pending().sweep();
         let mut app = self.app();
         // Checked before git is run, and again for the place that git has found.
@@ -144,7 +144,7 @@ impl World {
         }
         self.saved.set_wanted(&place.worktree, config.resolved.saves_knowledge());
         let _ = app.retain(config.resolved.retention());
-        Ok(Opened {
+        Ok(OpenWorld {
             app,
             project,
             place,
@@ -180,7 +180,7 @@ pub(crate) fn save_knowledge(worktrees: &[PathBuf], overrides: &[(String, String
     }
 }
 
-impl Opened {
+impl OpenWorld {
     pub(crate) fn caller(&mut self) -> Result<Caller, CommandError> {
         let facts = caller_facts(&self.app);
         Ok(self.app.caller(&facts)?)

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use consort_core::claims::Target;
-use consort_hook::Surroundings;
+use consort_core::claims::PendingWrite;
+use consort_hook::CommandEnvironment;
 use consort_host::Machine;
 use consort_testkit::Sealed;
 use serde_json::Value;
@@ -42,7 +42,7 @@ fn measured_with(name: &str) -> Option<String> {
 }
 
 /// The surroundings that the program itself gives to the reader of commands.
-const SURROUNDINGS: Surroundings = Surroundings {
+const SURROUNDINGS: CommandEnvironment = CommandEnvironment {
     script: |path| fs::read_to_string(path).ok(),
     variable: |name| if name == "HOME" { HOME.get().cloned() } else { measured_with(name) },
     names: consort_host::names,
@@ -51,8 +51,8 @@ const SURROUNDINGS: Surroundings = Surroundings {
 
 /// Tells whether a command was refused because it puts the work of others into a commit. Such git
 /// commands change no file, but are refused on purpose.
-fn is_policy(writes: &[Target], answer: &str) -> bool {
-    let is_commit = |write: &Target| matches!(write.by.as_str(), "git add" | "git commit");
+fn is_policy(writes: &[PendingWrite], answer: &str) -> bool {
+    let is_commit = |write: &PendingWrite| matches!(write.by.as_str(), "git add" | "git commit");
     writes.iter().all(is_commit) || answer.contains("includes all that is uncommitted")
 }
 

@@ -6,17 +6,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use consort_core::Timestamp;
-use consort_core::monitor::Delivery;
-use consort_core::monitor::Key;
+use consort_core::monitor::KeyPress;
 use consort_core::monitor::PaneAddress;
 use consort_core::monitor::PaneFacts;
 use consort_core::monitor::PaneViewer;
 use consort_core::monitor::PaneWriter;
-use consort_core::monitor::Purpose;
-use consort_core::monitor::Refusal;
 use consort_core::monitor::Sweep;
 use consort_core::monitor::TerminalError;
 use consort_core::monitor::Typing;
+use consort_core::monitor::TypingOutcome;
+use consort_core::monitor::TypingPurpose;
+use consort_core::monitor::TypingRefusal;
 use consort_core::monitor::plain_text;
 use consort_host::Tmux;
 use consort_testkit::Step;
@@ -105,7 +105,7 @@ impl PaneWriter for Recorder {
         self.tmux.paste(pane, text)
     }
 
-    fn press(&self, pane: &PaneAddress, key: Key) -> Result<(), TerminalError> {
+    fn press(&self, pane: &PaneAddress, key: KeyPress) -> Result<(), TerminalError> {
         self.note("Enter");
         self.tmux.press(pane, key)
     }
@@ -128,7 +128,7 @@ fn each_once_or_refused(cli: &'static str) {
         writer: &tmux,
         pane: &pane,
         signature: &signature,
-        purpose: Purpose::Prompt,
+        purpose: TypingPurpose::Prompt,
         is_agent: &is_agent,
     };
     let (mut delivered, mut refused, mut mixed) = (Vec::new(), Vec::new(), 0);
@@ -159,16 +159,16 @@ fn each_once_or_refused(cli: &'static str) {
             typing.deliver(&text).unwrap()
         });
         match (&delivery, meanwhile) {
-            (Delivery::Delivered, Meanwhile::Nothing | Meanwhile::Types(_)) => {
+            (TypingOutcome::Delivered, Meanwhile::Nothing | Meanwhile::Types(_)) => {
                 // The CLI may be idle for a moment before it begins the turn.
                 until("its turn", || stage.model.turns().len(), |now| *now > turns);
                 delivered.push(text);
             }
-            (Delivery::Unknown, Meanwhile::Types(_)) => mixed += 1,
-            (Delivery::Refused(Refusal::Draft), Meanwhile::Draft) => refused.push(text),
-            (Delivery::Refused(Refusal::Busy), Meanwhile::Works) => refused.push(text),
-            (Delivery::Refused(Refusal::Dialog), Meanwhile::Asks) => refused.push(text),
-            (Delivery::Refused(_), Meanwhile::Types(_)) => refused.push(text),
+            (TypingOutcome::Unknown, Meanwhile::Types(_)) => mixed += 1,
+            (TypingOutcome::Refused(TypingRefusal::Draft), Meanwhile::Draft) => refused.push(text),
+            (TypingOutcome::Refused(TypingRefusal::Busy), Meanwhile::Works) => refused.push(text),
+            (TypingOutcome::Refused(TypingRefusal::Dialog), Meanwhile::Asks) => refused.push(text),
+            (TypingOutcome::Refused(_), Meanwhile::Types(_)) => refused.push(text),
             other => panic!("{cli}, {text}: {other:?}\n{}\nNow:\n{}", tmux.told(), stage.screen()),
         }
         stage.rest();

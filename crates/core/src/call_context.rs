@@ -13,8 +13,8 @@ use crate::claims::CommandView;
 use crate::config::Config;
 use crate::dispatch::Safety;
 use crate::engine::StoreError;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::host::ConnectionAddrs;
 use crate::host::Topic;
 use crate::journal::Number;
@@ -176,13 +176,13 @@ pub struct PaneAnswer {
 #[derive(Clone, Debug, Error)]
 #[error("{message}")]
 pub struct PaneProblem {
-    pub kind: Kind,
+    pub kind: ErrorKind,
     pub message: String,
     pub hints: Vec<String>,
 }
 
 impl Explain for PaneProblem {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         self.kind
     }
 

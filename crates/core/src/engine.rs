@@ -14,8 +14,8 @@ use crate::claims::ClaimStore;
 use crate::config::ConfigStore;
 use crate::convergence::ConvergenceStore;
 use crate::dispatch::DispatchStore;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::host::Topic;
 use crate::journal::JournalStore;
 use crate::knowledge::KnowledgeIndex;
@@ -116,13 +116,13 @@ pub enum StoreError {
 }
 
 impl Explain for StoreError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::Unusable { .. } | Self::Newer { .. } | Self::NotUnderstood { .. } => Kind::User,
-            Self::Busy { .. } => Kind::Busy,
-            Self::Entry { .. } | Self::Damaged { .. } => Kind::Damaged,
-            Self::IndexDamaged { .. } => Kind::Retry,
-            Self::Failed(_) => Kind::Internal,
+            Self::Unusable { .. } | Self::Newer { .. } | Self::NotUnderstood { .. } => ErrorKind::User,
+            Self::Busy { .. } => ErrorKind::Busy,
+            Self::Entry { .. } | Self::Damaged { .. } => ErrorKind::Damaged,
+            Self::IndexDamaged { .. } => ErrorKind::Retry,
+            Self::Failed(_) => ErrorKind::Internal,
         }
     }
 

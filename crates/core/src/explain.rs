@@ -7,7 +7,7 @@ use serde::Serialize;
 /// exit codes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ErrorKind {
     /// The request cannot be carried out as asked.
     User,
     /// Someone else holds what was asked for.
@@ -24,7 +24,7 @@ pub enum Kind {
 
 /// An error that knows its kind and the next steps.
 pub trait Explain: std::error::Error {
-    fn kind(&self) -> Kind;
+    fn kind(&self) -> ErrorKind;
 
     /// Lists commands or facts that help, most useful first.
     fn hints(&self) -> Vec<String> {

@@ -8,8 +8,8 @@
 use std::path::PathBuf;
 
 use crate::policy::AskAnswer;
+use crate::policy::AskItem;
 use crate::policy::AskKind;
-use crate::policy::Question;
 use crate::presence::SessionId;
 
 /// The format in which one agent CLI calls hooks.
@@ -104,7 +104,7 @@ pub struct AskCall {
     pub text: String,
     /// Whether the text was cut.
     pub is_cut: bool,
-    pub questions: Vec<Question>,
+    pub questions: Vec<AskItem>,
     /// Whether the CLI offers not to ask again.
     pub can_be_always: bool,
     pub dialog: Dialog,

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::Timestamp;
 use crate::claims::Case;
+use crate::claims::FileStamp;
 use crate::claims::Pattern;
-use crate::claims::Stamp;
 use crate::journal::Actor;
 use crate::project::ProjectId;
 
@@ -92,7 +92,7 @@ pub trait Processes {
 /// The facts that git knows of a directory.
 pub trait Repositories {
     /// Finds the repository and the worktree that a directory belongs to.
-    fn place(&self, dir: &Path) -> Place;
+    fn place(&self, dir: &Path) -> PlacedDirectory;
 
     /// Returns the branch checked out in a worktree now.
     fn branch(&self, worktree: &Path) -> Option<String>;
@@ -159,7 +159,7 @@ pub trait Files {
     fn case(&self) -> Case;
 
     /// Reads the stamp of a file, which tells whether it has changed.
-    fn stamp(&self, path: &Path) -> Stamp;
+    fn stamp(&self, path: &Path) -> FileStamp;
 
     /// Lists the files below a directory of a worktree, relative to the worktree, at most `depth`
     /// levels deep and at most `most`; also tells whether those are all.
@@ -260,7 +260,7 @@ pub enum RootCommit {
 
 /// The worktree and repository of a directory: all worktrees of a repository share `repository`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PlacedDirectory {
     /// The root of the worktree, or of the marked or plain directory.
     pub worktree: PathBuf,
     /// The repository's common directory; without one, the worktree itself.

@@ -6,7 +6,7 @@ use crate::journal::Change;
 use crate::journal::Entry;
 use crate::messages::MessageChange;
 use crate::monitor::MonitorChange;
-use crate::monitor::TurnState;
+use crate::monitor::RecordedState;
 use crate::policy::PolicyChange;
 use crate::presence::SessionId;
 use crate::secrets;
@@ -44,15 +44,15 @@ pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Ve
         Change::Monitor(MonitorChange::Turned(turn)) => {
             let about = turn.about.as_deref().unwrap_or_default();
             let what = match turn.state {
-                TurnState::Waiting => format!("waits for you: {about}"),
-                TurnState::Limit => format!("has hit its limit: {about}"),
-                TurnState::Error => format!("has an error: {about}"),
-                TurnState::Stalled => format!("has stalled: {about}"),
-                TurnState::Finished => "has finished".to_owned(),
-                TurnState::Dead => "has crashed".to_owned(),
-                TurnState::Exited | TurnState::Unconfirmed | TurnState::Working => return None,
+                RecordedState::Waiting => format!("waits for you: {about}"),
+                RecordedState::Limit => format!("has hit its limit: {about}"),
+                RecordedState::Error => format!("has an error: {about}"),
+                RecordedState::Stalled => format!("has stalled: {about}"),
+                RecordedState::Finished => "has finished".to_owned(),
+                RecordedState::Dead => "has crashed".to_owned(),
+                RecordedState::Exited | RecordedState::Unconfirmed | RecordedState::Working => return None,
             };
-            let is_seen = turn.state == TurnState::Waiting;
+            let is_seen = turn.state == RecordedState::Waiting;
             let told = notice(turn.name.to_string(), what.trim_end_matches([':', ' ']));
             told.map(|told| Notice { is_question: is_seen, is_seen, ..told })
         }

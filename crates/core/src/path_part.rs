@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 
 use thiserror::Error;
 
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::text;
 
 /// Longest id, in bytes.
@@ -33,8 +33,8 @@ pub enum BadId {
 }
 
 impl Explain for BadId {
-    fn kind(&self) -> Kind {
-        Kind::User
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::User
     }
 
     fn hints(&self) -> Vec<String> {

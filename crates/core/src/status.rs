@@ -12,8 +12,8 @@ use crate::presence::Caller;
 use crate::presence::CallerFacts;
 use crate::presence::Observed;
 use crate::presence::PresenceError;
-use crate::presence::Scope;
 use crate::presence::WhoOutcome;
+use crate::presence::WhoScope;
 use crate::project::Project;
 use crate::tasks::TaskRecord;
 
@@ -52,7 +52,7 @@ impl App {
         Ok(StatusOutcome {
             unread: mailbox.map_or(Ok(0), |mailbox| self.unread_count(&mailbox))?,
             task: session.as_ref().map(|session| self.claimed_task(session)).transpose()?.flatten(),
-            here: self.who(&Scope::Project(project.clone()), session.as_ref(), look)?,
+            here: self.who(&WhoScope::Project(project.clone()), session.as_ref(), look)?,
             held: self.held(caller, &project.id, SHOWN)?,
             entries: self.journal_last_seq()?,
             project: project.clone(),

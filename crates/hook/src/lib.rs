@@ -13,7 +13,7 @@ mod safety;
 mod tool_files;
 
 pub use policy::kept_request;
-pub use tool_files::Surroundings;
+pub use tool_files::CommandEnvironment;
 pub use tool_files::ToolFiles;
 pub use tool_files::command_files;
 
@@ -48,7 +48,7 @@ pub trait HookContext: CallContext {
     fn terminal(&self) -> Terminal;
 
     /// Returns the means by which the surroundings of a command are looked up.
-    fn surroundings(&self) -> Surroundings;
+    fn surroundings(&self) -> CommandEnvironment;
 
     /// Wraps a command to run behind the shield. `None` where the CLI lets no hook rewrite commands
     /// without bypassing the person's rules.
@@ -70,19 +70,19 @@ pub trait HookContext: CallContext {
 /// The answer to a hook and the mail in it. Once the answer is written out in full,
 /// [`App::shown`] must be called with the mail.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HookAnswer {
     pub reply: HookReply,
     pub mail: Option<DeliveredBatch>,
     /// The outcome of a question to the person.
     pub ask: Option<AskOutcome>,
 }
 
-impl Answer {
+impl HookAnswer {
     const SILENCE: Self = Self { reply: HookReply::Silence, mail: None, ask: None };
 }
 
 /// Carries out the consequences of an event and returns the answer.
-pub fn handle(app: &mut App, call: HookCall, context: &dyn HookContext) -> Result<Answer, PresenceError> {
+pub fn handle(app: &mut App, call: HookCall, context: &dyn HookContext) -> Result<HookAnswer, PresenceError> {
     let hosting = |host: &dyn Host| hosting(host, context);
     // A session that cannot be identified has no mail and no holds; writes to what others
     // hold are still refused.
@@ -93,9 +93,10 @@ pub fn handle(app: &mut App, call: HookCall, context: &dyn HookContext) -> Resul
         // Said once per session; the agent's action is not stopped.
         Err(PresenceError::Store(error @ StoreError::NotUnderstood { .. })) => {
             match app.tell_once(&call.session, &error.to_string()) {
-                true => {
-                    Ok(Answer { reply: HookReply::Context(format!("[consort] {error}.")), ..Answer::SILENCE })
-                }
+                true => Ok(HookAnswer {
+                    reply: HookReply::Context(format!("[consort] {error}.")),
+                    ..HookAnswer::SILENCE
+                }),
                 false => Err(error.into()),
             }
         }
@@ -103,7 +104,7 @@ pub fn handle(app: &mut App, call: HookCall, context: &dyn HookContext) -> Resul
     }
 }
 
-fn answer(app: &mut App, call: &HookCall, context: &dyn HookContext) -> Result<Answer, PresenceError> {
+fn answer(app: &mut App, call: &HookCall, context: &dyn HookContext) -> Result<HookAnswer, PresenceError> {
     match &call.event {
         HookEvent::SessionStart { replaces, is_heard } => {
             events::session_start::handle(app, call, context, replaces, *is_heard)

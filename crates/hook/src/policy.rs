@@ -16,7 +16,7 @@ use consort_core::policy::AskHolder;
 use consort_core::policy::AskKind;
 use consort_core::policy::Commands;
 use consort_core::policy::PathNames;
-use consort_core::policy::Request;
+use consort_core::policy::PermissionRequest;
 use consort_core::secrets;
 
 use crate::policy_places as places;
@@ -26,7 +26,7 @@ use crate::tool_files::ToolFiles;
 const SHELL: &str = "Bash";
 
 /// Makes the policy request of a tool that reads and writes `files`.
-pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse, files: &ToolFiles) -> Request {
+pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse, files: &ToolFiles) -> PermissionRequest {
     let here = host.locate(cwd).worktree;
     let located = |path: &PathBuf| {
         let found = host.locate(&cwd.join(path));
@@ -39,7 +39,7 @@ pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse, files: &ToolF
     let (class, action) = match &tool.act {
         ToolAction::Runs(command) => {
             let is_outside = |path: &Path| host.locate(path).worktree != here;
-            let mut commands = commands_in(command, &places::Project { cwd, is_outside: &is_outside });
+            let mut commands = commands_in(command, &places::PolicyProject { cwd, is_outside: &is_outside });
             commands.writes =
                 files.writes.iter().filter_map(|target| places::reached(host, &here, target)).collect();
             commands.reads = files.reads.iter().map(|path| places::shown(host, &here, path)).collect();
@@ -49,17 +49,17 @@ pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse, files: &ToolF
         ToolAction::Reads(path) => ("Read", Action::Paths(vec![located(path)])),
         ToolAction::Visits(_) | ToolAction::Other => (tool.name.as_str(), Action::Other),
     };
-    Request { tool: class.to_owned(), name: tool.name.clone(), is_own: tool.is_own, action }
+    PermissionRequest { tool: class.to_owned(), name: tool.name.clone(), is_own: tool.is_own, action }
 }
 
 /// Makes the policy request of a kept question, as far as its text tells.
-pub fn kept_request(ask: &Ask) -> Request {
+pub fn kept_request(ask: &Ask) -> PermissionRequest {
     let action = match ask.tool.as_str() {
         SHELL => {
             let is_outside = |path: &Path| path.is_absolute() || path.starts_with("..");
             Action::Commands(commands_in(
                 &ask.text,
-                &places::Project { cwd: Path::new(""), is_outside: &is_outside },
+                &places::PolicyProject { cwd: Path::new(""), is_outside: &is_outside },
             ))
         }
         _ if !ask.paths.is_empty() => {
@@ -68,11 +68,16 @@ pub fn kept_request(ask: &Ask) -> Request {
         }
         _ => Action::Other,
     };
-    Request { tool: ask.tool.clone(), name: ask.tool.clone(), is_own: true, action }
+    PermissionRequest { tool: ask.tool.clone(), name: ask.tool.clone(), is_own: true, action }
 }
 
 /// Makes the record of a session's question that is kept for the person.
-pub(crate) fn ask(call: &HookCall, asked: &AskCall, request: &Request, holder: Option<AskHolder>) -> Ask {
+pub(crate) fn ask(
+    call: &HookCall,
+    asked: &AskCall,
+    request: &PermissionRequest,
+    holder: Option<AskHolder>,
+) -> Ask {
     Ask {
         session: call.session.clone(),
         kind: asked.kind,
@@ -88,7 +93,12 @@ pub(crate) fn ask(call: &HookCall, asked: &AskCall, request: &Request, holder: O
 
 /// Makes the policy request of a tool that nobody is asked about, and the record by which a refusal
 /// is kept.
-pub(crate) fn unasked(host: &dyn Host, call: &HookCall, tool: &ToolUse, files: &ToolFiles) -> (Request, Ask) {
+pub(crate) fn unasked(
+    host: &dyn Host,
+    call: &HookCall,
+    tool: &ToolUse,
+    files: &ToolFiles,
+) -> (PermissionRequest, Ask) {
     let request = request(host, &call.cwd, tool, files);
     let text = match &tool.act {
         ToolAction::Runs(command) => command.clone(),
@@ -107,7 +117,7 @@ pub(crate) fn unasked(host: &dyn Host, call: &HookCall, tool: &ToolUse, files: &
     (request, ask)
 }
 
-fn paths(request: &Request) -> Vec<String> {
+fn paths(request: &PermissionRequest) -> Vec<String> {
     match &request.action {
         Action::Paths(paths) => paths.iter().map(|path| path.own.clone()).collect(),
         Action::Commands(_) | Action::Other => Vec::new(),
@@ -117,10 +127,10 @@ fn paths(request: &Request) -> Vec<String> {
 /// Reads all commands that a text may run, with every place counted as inside the project.
 #[cfg(test)]
 pub(crate) fn commands(text: &str) -> Commands {
-    commands_in(text, &places::Project { cwd: Path::new(""), is_outside: &|_| false })
+    commands_in(text, &places::PolicyProject { cwd: Path::new(""), is_outside: &|_| false })
 }
 
-fn commands_in(text: &str, project: &places::Project<'_>) -> Commands {
+fn commands_in(text: &str, project: &places::PolicyProject<'_>) -> Commands {
     let found = consort_shell::calls(text);
     Commands {
         redirects: found.redirected.iter().any(|path| path.as_deref() != Some("/dev/null")),

@@ -6,22 +6,22 @@ use std::path::PathBuf;
 
 use consort_core::claims;
 use consort_core::claims::Pattern;
-use consort_core::claims::Target;
+use consort_core::claims::PendingWrite;
 use consort_core::host::Host;
 use consort_core::policy::Call;
-use consort_core::policy::Reached;
+use consort_core::policy::ReachedFiles;
 use consort_shell::Detour;
 
 /// Most directories in which a command is assumed to run; after more, every detour counts.
 const MOST_PLACES: usize = 16;
 
 /// The directory that a text starts in, and the test for paths outside the session's worktree.
-pub(crate) struct Project<'a> {
+pub(crate) struct PolicyProject<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) is_outside: &'a dyn Fn(&Path) -> bool,
 }
 
-impl Project<'_> {
+impl PolicyProject<'_> {
     fn leads_out(&self, places: &[PathBuf], path: &str) -> bool {
         // The expansion of these by the shell is not known here.
         path.starts_with(['~', '-'])
@@ -32,7 +32,7 @@ impl Project<'_> {
 
 /// Marks the words of each call that lead out of the project from any directory that the call may
 /// run in: a `cd` may fail.
-pub(crate) fn followed(project: &Project<'_>, calls: Vec<consort_shell::Call>) -> Vec<Call> {
+pub(crate) fn followed(project: &PolicyProject<'_>, calls: Vec<consort_shell::Call>) -> Vec<Call> {
     let mut places = vec![project.cwd.to_owned()];
     let follow = |call: consort_shell::Call| {
         let is_wrong = |detour: &&Detour| match &detour.to {
@@ -65,13 +65,13 @@ pub(crate) fn followed(project: &Project<'_>, calls: Vec<consort_shell::Call>) -
 }
 
 /// Names the files that a command writes, seen from the worktree `here`.
-pub(crate) fn reached(host: &dyn Host, here: &Path, target: &Target) -> Option<Reached> {
+pub(crate) fn reached(host: &dyn Host, here: &Path, target: &PendingWrite) -> Option<ReachedFiles> {
     let (located, paths) = claims::written(host, target)?;
     let is_inside = located.worktree == here;
     // Git is trusted with its own hidden files.
     let is_hidden =
         || paths.as_str().split('/').any(|part| part.starts_with('.')) && !target.by.starts_with("git");
-    Some(Reached {
+    Some(ReachedFiles {
         is_off_limits: !is_inside || is_hidden(),
         own: if is_inside { paths.clone() } else { Pattern::file(&target.path.to_string_lossy()) },
         anywhere: paths,
@@ -79,7 +79,7 @@ pub(crate) fn reached(host: &dyn Host, here: &Path, target: &Target) -> Option<R
 }
 
 /// Names a file that a command shows, seen from the worktree `here`.
-pub(crate) fn shown(host: &dyn Host, here: &Path, path: &Path) -> Reached {
+pub(crate) fn shown(host: &dyn Host, here: &Path, path: &Path) -> ReachedFiles {
     let found = host.locate(path);
     let anywhere = Pattern::file(&found.path);
     let is_inside = found.worktree == here;
@@ -87,5 +87,5 @@ pub(crate) fn shown(host: &dyn Host, here: &Path, path: &Path) -> Reached {
         true => anywhere.clone(),
         false => Pattern::file(&found.worktree.join(&found.path).to_string_lossy()),
     };
-    Reached { own, anywhere, is_off_limits: !is_inside }
+    ReachedFiles { own, anywhere, is_off_limits: !is_inside }
 }

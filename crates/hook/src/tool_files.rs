@@ -4,22 +4,22 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::claims::Extent;
-use consort_core::claims::Needs;
+use consort_core::claims::PathCondition;
 use consort_core::claims::Pattern;
-use consort_core::claims::Target;
+use consort_core::claims::PendingWrite;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::ToolAction;
 use consort_core::hooks::ToolUse;
 use consort_core::host::Host;
-use consort_shell::Here;
 use consort_shell::Outside;
+use consort_shell::ShellContext;
 
 use crate::HookContext;
 
 /// The files that a tool reads and writes.
 #[derive(Default)]
 pub struct ToolFiles {
-    pub writes: Vec<Target>,
+    pub writes: Vec<PendingWrite>,
     /// False if the tool may write files that its call does not tell.
     pub is_certain: bool,
     /// Some of the files that the agent gets to see.
@@ -48,12 +48,12 @@ pub(crate) fn tool_files(
     let none = ToolFiles { is_certain: true, ..ToolFiles::default() };
     match &tool.act {
         ToolAction::Writes(paths) => {
-            let target = |path: &PathBuf| Target {
+            let target = |path: &PathBuf| PendingWrite {
                 path: call.cwd.join(path),
                 extent: Extent::File,
                 by: String::new(),
                 is_entry: false,
-                needs: Needs::Nothing,
+                needs: PathCondition::Nothing,
                 range: Vec::new(),
             };
             ToolFiles { writes: paths.iter().map(target).collect(), ..none }
@@ -71,7 +71,7 @@ type Names = fn(&Path) -> Option<Vec<String>>;
 
 /// The means by which the files and variables around a command are looked up.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct CommandEnvironment {
     /// Reads a small file that a command would read as a script, a patch or a makefile.
     pub script: fn(&Path) -> Option<String>,
     /// Returns the value of an environment variable.
@@ -88,7 +88,7 @@ pub fn command_files(
     host: &dyn Host,
     cwd: &Path,
     command: &str,
-    Surroundings { script, variable, names, alias_file }: Surroundings,
+    CommandEnvironment { script, variable, names, alias_file }: CommandEnvironment,
 ) -> ToolFiles {
     let home = variable("HOME");
     let home = home.as_deref();
@@ -111,7 +111,7 @@ pub fn command_files(
         consort_shell::shell_alias(&script(&file)?, name)
     };
     let entries = |path: &str| names(&cwd.join(path));
-    let here = Here {
+    let here = ShellContext {
         read: Some(&read),
         is_dir: Some(&is_dir),
         is_there: Some(&is_there),
@@ -133,7 +133,7 @@ pub fn command_files(
     }
 }
 
-fn target(cwd: &Path, write: consort_shell::Write) -> Target {
+fn target(cwd: &Path, write: consort_shell::Write) -> PendingWrite {
     let extent = match write.extent {
         consort_shell::Extent::File => Extent::File,
         consort_shell::Extent::Tree => Extent::Tree,
@@ -148,13 +148,13 @@ fn target(cwd: &Path, write: consort_shell::Write) -> Target {
         _ => cwd.to_owned(),
     };
     let needs = match write.needs {
-        consort_shell::Needs::Nothing => Needs::Nothing,
-        consort_shell::Needs::Absent => Needs::Absent,
-        consort_shell::Needs::Present => Needs::Present,
-        consort_shell::Needs::File => Needs::File,
-        consort_shell::Needs::Clean => Needs::Clean,
-        consort_shell::Needs::Directory => Needs::Directory,
+        consort_shell::Needs::Nothing => PathCondition::Nothing,
+        consort_shell::Needs::Absent => PathCondition::Absent,
+        consort_shell::Needs::Present => PathCondition::Present,
+        consort_shell::Needs::File => PathCondition::File,
+        consort_shell::Needs::Clean => PathCondition::Clean,
+        consort_shell::Needs::Directory => PathCondition::Directory,
     };
     let path = cwd.join(write.path);
-    Target { path, extent, by: write.by, is_entry: write.is_entry, needs, range: write.range }
+    PendingWrite { path, extent, by: write.by, is_entry: write.is_entry, needs, range: write.range }
 }

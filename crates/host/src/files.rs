@@ -8,7 +8,7 @@ use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 
-use consort_core::claims::Stamp;
+use consort_core::claims::FileStamp;
 use consort_core::host::FileContent;
 use consort_core::host::Located;
 use consort_files::TemporaryFiles;
@@ -74,15 +74,15 @@ fn follow(path: &Path, links: usize) -> PathBuf {
     path
 }
 
-pub(crate) fn stamp(path: &Path) -> Stamp {
+pub(crate) fn stamp(path: &Path) -> FileStamp {
     match fs::metadata(path) {
-        Ok(file) => Stamp {
+        Ok(file) => FileStamp {
             // The change time also tells files that were moved here, or whose modification time was set
             // back.
             changed: file.ctime().saturating_mul(1_000_000_000).saturating_add(file.ctime_nsec()),
             size: file.size(),
         },
-        Err(_) => Stamp::default(),
+        Err(_) => FileStamp::default(),
     }
 }
 

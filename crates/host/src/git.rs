@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use consort_core::claims::Pattern;
-use consort_core::host::Place;
+use consort_core::host::PlacedDirectory;
 use consort_core::host::RootCommit;
 use consort_files::Tree;
 
@@ -40,12 +40,12 @@ fn read_text(path: impl AsRef<Path>) -> std::io::Result<String> {
     String::from_utf8(bytes).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
 }
 
-pub(crate) fn place(dir: &Path) -> Place {
+pub(crate) fn place(dir: &Path) -> PlacedDirectory {
     let dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
     for worktree in dir.ancestors() {
         if let Some(git_dir) = git_dir(worktree) {
             let common = common_dir(&git_dir);
-            return Place {
+            return PlacedDirectory {
                 worktree: text(worktree),
                 origin: origin(&common),
                 branch: head(&git_dir),
@@ -58,7 +58,7 @@ pub(crate) fn place(dir: &Path) -> Place {
         |dir: &&Path| Tree::new(dir).has_file(Path::new(MARKER)) && !dir.join(NOT_A_MARKER).exists();
     let marked = dir.ancestors().find(is_marked);
     let root = text(marked.unwrap_or(&dir));
-    Place { worktree: root.clone(), repository: root, origin: None, branch: None, is_git: false }
+    PlacedDirectory { worktree: root.clone(), repository: root, origin: None, branch: None, is_git: false }
 }
 
 /// Returns the branch checked out now, or `@` and the first digits of a detached commit.

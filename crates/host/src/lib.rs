@@ -58,7 +58,7 @@ pub use run_program::succeeds;
 pub use tmux::Tmux;
 pub use window::focus_window;
 pub use window::quadrants;
-pub use worker::Heard;
 pub use worker::Worker;
 pub use worker::WorkerCommand;
+pub use worker::WorkerOutput;
 pub use worker::end_orphans;

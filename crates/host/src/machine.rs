@@ -8,14 +8,14 @@ use std::time::UNIX_EPOCH;
 
 use consort_core::Timestamp;
 use consort_core::claims::Case;
+use consort_core::claims::FileStamp;
 use consort_core::claims::Pattern;
-use consort_core::claims::Stamp;
 use consort_core::host::Clock;
 use consort_core::host::FileContent;
 use consort_core::host::Files;
 use consort_core::host::Located;
 use consort_core::host::Notifier;
-use consort_core::host::Place;
+use consort_core::host::PlacedDirectory;
 use consort_core::host::Process;
 use consort_core::host::Processes;
 use consort_core::host::Repositories;
@@ -34,12 +34,12 @@ use crate::process_tree;
 pub struct Machine {
     data: PathBuf,
     boot: OnceCell<String>,
-    place: OnceCell<Seat>,
+    place: OnceCell<PidSpace>,
 }
 
 /// The space in which process ids have one meaning: a machine and, unless it is the machine's own, a
 /// process namespace.
-struct Seat {
+struct PidSpace {
     machine: String,
     namespace: Option<String>,
 }
@@ -50,11 +50,11 @@ impl Machine {
         Self { data: data.to_owned(), boot: OnceCell::new(), place: OnceCell::new() }
     }
 
-    fn seat(&self) -> &Seat {
+    fn seat(&self) -> &PidSpace {
         self.place.get_or_init(|| {
             let boot = self.boot().unwrap_or_default();
             let machine = machine_id::machine_id(&self.data.join("machine"), boot, || self.random());
-            Seat { machine, namespace: process::namespace() }
+            PidSpace { machine, namespace: process::namespace() }
         })
     }
 
@@ -103,12 +103,12 @@ impl Clock for Machine {
 
 impl Processes for Machine {
     fn name(&self) -> String {
-        let Seat { machine, namespace } = self.seat();
+        let PidSpace { machine, namespace } = self.seat();
         namespace.as_ref().map_or_else(|| machine.clone(), |namespace| format!("{machine}/{namespace}"))
     }
 
     fn is_here(&self, name: &str) -> bool {
-        let Seat { machine, namespace } = self.seat();
+        let PidSpace { machine, namespace } = self.seat();
         let is_it = match (name.split_once('/'), namespace) {
             (None, None) => name == machine,
             (Some((of, within)), Some(namespace)) => of == machine && within == namespace,
@@ -152,7 +152,7 @@ impl Processes for Machine {
 }
 
 impl Repositories for Machine {
-    fn place(&self, dir: &Path) -> Place {
+    fn place(&self, dir: &Path) -> PlacedDirectory {
         git::place(dir)
     }
 
@@ -218,7 +218,7 @@ impl Files for Machine {
         if cfg!(target_os = "macos") { Case::Ignored } else { Case::Matters }
     }
 
-    fn stamp(&self, path: &Path) -> Stamp {
+    fn stamp(&self, path: &Path) -> FileStamp {
         files::stamp(path)
     }
 

@@ -48,7 +48,7 @@ pub struct WorkerCommand {
 
 /// An event of a worker.
 #[derive(Debug)]
-pub enum Heard {
+pub enum WorkerOutput {
     /// A line of the worker's standard output.
     Line(String),
     /// A part of the worker's standard error.
@@ -79,7 +79,7 @@ impl Worker {
     /// Starts a worker in a process group of its own; its output is sent to `heard`, and the worker waits
     /// while that is full. Must be called by the main thread: the worker is ended with the thread that
     /// started it.
-    pub fn start(command: &WorkerCommand, heard: SyncSender<Heard>) -> io::Result<Self> {
+    pub fn start(command: &WorkerCommand, heard: SyncSender<WorkerOutput>) -> io::Result<Self> {
         adopt_orphans();
         let stdin = match &command.stdin {
             Some(file) => Stdio::from(File::open(file)?),
@@ -95,7 +95,7 @@ impl Worker {
         let (complaints, ended) = (heard.clone(), heard.clone());
         std::thread::spawn(move || {
             wait_for(pid);
-            let _ = ended.send(Heard::Ended);
+            let _ = ended.send(WorkerOutput::Ended);
         });
         let reader = std::thread::spawn(move || {
             if let Some(stderr) = stderr {
@@ -107,7 +107,7 @@ impl Worker {
                 send_lines(stdout, &heard);
             }
             let _ = reader.join();
-            let _ = heard.send(Heard::Silence);
+            let _ = heard.send(WorkerOutput::Silence);
         });
         Ok(Self { pid, exit: None })
     }
@@ -219,7 +219,7 @@ fn exit_of(status: WaitStatus) -> WorkerExit {
     WorkerExit { code: status.exit_status(), signal: status.terminating_signal(), stderr: String::new() }
 }
 
-fn send_lines(stdout: impl io::Read, heard: &SyncSender<Heard>) {
+fn send_lines(stdout: impl io::Read, heard: &SyncSender<WorkerOutput>) {
     let mut stdout = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
@@ -227,7 +227,7 @@ fn send_lines(stdout: impl io::Read, heard: &SyncSender<Heard>) {
             Ok(0) | Err(_) => return,
             Ok(_) => {
                 let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-                if heard.send(Heard::Line(line)).is_err() {
+                if heard.send(WorkerOutput::Line(line)).is_err() {
                     return;
                 }
             }
@@ -235,10 +235,11 @@ fn send_lines(stdout: impl io::Read, heard: &SyncSender<Heard>) {
     }
 }
 
-fn send_complaints(mut stderr: impl io::Read, heard: &SyncSender<Heard>) {
+fn send_complaints(mut stderr: impl io::Read, heard: &SyncSender<WorkerOutput>) {
     let mut part = vec![0; 64 << 10];
     while let Ok(count @ 1..) = stderr.read(&mut part) {
-        if heard.send(Heard::Complaint(String::from_utf8_lossy(&part[..count]).into_owned())).is_err() {
+        if heard.send(WorkerOutput::Complaint(String::from_utf8_lossy(&part[..count]).into_owned())).is_err()
+        {
             return;
         }
     }

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use consort_core::monitor::Key;
+use consort_core::monitor::KeyPress;
 use consort_core::monitor::NewPane;
 use consort_core::monitor::PaneAddress;
 use consort_core::monitor::PaneExit;
@@ -107,9 +107,9 @@ fn a_paste_keeps_its_lines_and_leaves_no_buffer() {
     let screen = server.shows(&pane, "[201~");
     assert!(screen.contains("^[[200~one^Jtwo ;^J^[[201~"), "{screen:?}");
     assert!(!screen.contains("^M"), "a line end is no Enter: {screen:?}");
-    server.tmux.press(&pane, Key::Enter).unwrap();
+    server.tmux.press(&pane, KeyPress::Enter).unwrap();
     server.shows(&pane, "^M");
-    server.tmux.press(&pane, Key::Character(';')).unwrap();
+    server.tmux.press(&pane, KeyPress::Character(';')).unwrap();
     let buffers = server.command(&["list-buffers"]).output().unwrap().stdout;
     assert_eq!(String::from_utf8_lossy(&buffers), "");
 }

@@ -24,7 +24,7 @@ use consort_scheme::apply;
 use crate::notes;
 use crate::past::Past;
 use crate::record::Entries;
-use crate::record::Gathered;
+use crate::record::EntriesBuilder;
 use crate::record::value;
 use crate::signatures::FUNCTIONS;
 
@@ -147,7 +147,7 @@ impl KnowledgeFunctions<'_> {
         if let Some(known) = self.read.borrow().get(&kind) {
             return Ok(known.clone());
         }
-        let (mut gathered, mut charged) = (Gathered::new(kind, self.past.now()), Ok(()));
+        let (mut gathered, mut charged) = (EntriesBuilder::new(kind, self.past.now()), Ok(()));
         self.told(self.index.each(self.scope, kind, &mut |row: Row<'_>| {
             if charged.is_ok() {
                 charged = meter.cells(1);

@@ -57,12 +57,12 @@ impl Entries {
 }
 
 /// A list of records that is being filled; further [`Entries`] are made when one is full.
-pub(crate) struct Gathered {
+pub(crate) struct EntriesBuilder {
     values: Vec<Value>,
     last: Entries,
 }
 
-impl Gathered {
+impl EntriesBuilder {
     pub(crate) fn new(kind: Kind, now: Timestamp) -> Self {
         Self { values: Vec::new(), last: Entries::new(kind, now) }
     }

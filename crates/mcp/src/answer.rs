@@ -3,8 +3,8 @@
 use std::fmt;
 
 use consort_core::Timestamp;
+use consort_core::explain::ErrorKind;
 use consort_core::explain::Explain;
-use consort_core::explain::Kind;
 use rmcp::model::CallToolResult;
 use rmcp::model::ContentBlock;
 use serde_json::Value;
@@ -12,12 +12,12 @@ use serde_json::json;
 
 /// A short text for the model, and the same content as data: some clients show the text,
 /// some the data, so both are short.
-pub(crate) struct Answer {
+pub(crate) struct ToolAnswer {
     pub(crate) text: String,
     pub(crate) data: Value,
 }
 
-impl Answer {
+impl ToolAnswer {
     pub(crate) fn new(text: impl Into<String>, data: Value) -> Self {
         Self { text: text.into(), data }
     }
@@ -32,7 +32,7 @@ impl Answer {
 /// The reason why a tool could not do as asked.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    kind: Kind,
+    kind: ErrorKind,
     message: String,
     hints: Vec<String>,
     /// Further facts about the problem, as data.
@@ -41,12 +41,12 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::User, message: message.into(), hints: vec![hint.into()], more: Value::Null }
+        Self { kind: ErrorKind::User, message: message.into(), hints: vec![hint.into()], more: Value::Null }
     }
 
     /// Tells whether repeating the call will work.
     pub(crate) fn is_worth_a_retry(&self) -> bool {
-        self.kind == Kind::Retry
+        self.kind == ErrorKind::Retry
     }
 
     /// Adds a hint.
@@ -94,15 +94,15 @@ fn for_tools(hint: &str) -> String {
 }
 
 /// Converts an answer to the protocol's result, with a notice after it.
-pub(crate) fn result(answer: Result<Answer, Problem>, notice: Option<String>) -> CallToolResult {
+pub(crate) fn result(answer: Result<ToolAnswer, Problem>, notice: Option<String>) -> CallToolResult {
     let mut result = result_of(answer);
     result.content.extend(notice.map(ContentBlock::text));
     result
 }
 
-fn result_of(answer: Result<Answer, Problem>) -> CallToolResult {
+fn result_of(answer: Result<ToolAnswer, Problem>) -> CallToolResult {
     match answer {
-        Ok(Answer { text, data }) => {
+        Ok(ToolAnswer { text, data }) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
             result.structured_content = Some(data);
             result

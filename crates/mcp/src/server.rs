@@ -57,7 +57,7 @@ use crate::resources;
 use crate::tools;
 use crate::tools::ToolContext;
 use crate::watch;
-use crate::watch::Watch;
+use crate::watch::MailWatch;
 
 /// The one prompt, for a person who wants to remind a session of the other agents.
 const PROMPT: &str = "primer";
@@ -68,38 +68,38 @@ const SOON: Duration = Duration::from_secs(3);
 /// The server for one client. Every request opens the store for itself, so a
 /// slow one delays no other.
 pub struct Server {
-    shared: Arc<Shared>,
-    watch: Watch,
+    shared: Arc<ServerState>,
+    watch: MailWatch,
     /// The definitions of the client's queries, locked by a query while it runs. Further queries of
     /// the client wait without a thread, so that one client cannot take all threads.
     session: Arc<AsyncMutex<Session>>,
 }
 
 /// The state that the servers of all clients share.
-struct Shared {
+struct ServerState {
     open: OpenApp,
     calls: Arc<dyn ServedContext>,
     /// The project that questions are about unless they name another.
     project: Option<String>,
     /// The letters that were handed over with an answer; they are read once their agent calls again.
-    handed: Mutex<Handed>,
+    handed: Mutex<Unconfirmed>,
     /// Numbers requests as they come and answers as they go, to tell which was first.
     moments: AtomicU64,
 }
 
-impl Shared {
+impl ServerState {
     fn next_moment(&self) -> u64 {
         self.moments.fetch_add(1, Ordering::AcqRel)
     }
 }
 
 /// The letters that were delivered and are not known to have arrived, by mailbox.
-pub(crate) type Handed = BTreeMap<Actor, Vec<HandedBatch>>;
+pub(crate) type Unconfirmed = BTreeMap<Actor, Vec<UnconfirmedBatch>>;
 
 /// The letters in one answer. A later request over the same connection proves that they have
 /// arrived. A request that came before the answer proves nothing, nor does one over another
 /// connection: the first may have broken before the answer arrived.
-pub(crate) struct HandedBatch {
+pub(crate) struct UnconfirmedBatch {
     pub(crate) letters: Vec<Letter>,
     pub(crate) answered: u64,
     /// The connection that carried the answer.
@@ -149,7 +149,7 @@ impl Server {
     /// Makes a server for the project of this name instead of that of the client's directory.
     pub fn about(open: OpenApp, calls: Arc<dyn ServedContext>, project: Option<String>) -> Self {
         let (handed, moments) = (Mutex::default(), AtomicU64::new(0));
-        Self::of(Arc::new(Shared { open, calls, project, handed, moments }))
+        Self::of(Arc::new(ServerState { open, calls, project, handed, moments }))
     }
 
     /// Makes a server for another client that shares this one's state.
@@ -157,8 +157,8 @@ impl Server {
         Self::of(Arc::clone(&self.shared))
     }
 
-    fn of(shared: Arc<Shared>) -> Self {
-        Self { shared, watch: Watch::default(), session: Arc::new(AsyncMutex::new(Session::new())) }
+    fn of(shared: Arc<ServerState>) -> Self {
+        Self { shared, watch: MailWatch::default(), session: Arc::new(AsyncMutex::new(Session::new())) }
     }
 
     /// Serves a client's request on a thread of its own, because the store may keep it
@@ -209,7 +209,7 @@ impl Server {
                 Some(mailbox) if has_gone.is_cancelled() => drop(tool.app.mark_not_shown(mailbox, &letters)),
                 Some(mailbox) if !letters.is_empty() => {
                     let batch =
-                        HandedBatch { letters, answered: shared.next_moment(), ends: tool.origin.ends };
+                        UnconfirmedBatch { letters, answered: shared.next_moment(), ends: tool.origin.ends };
                     lock(&shared.handed).entry(mailbox.clone()).or_default().push(batch);
                 }
                 _ => {}

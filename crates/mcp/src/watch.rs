@@ -28,13 +28,13 @@ const NAP: Duration = Duration::from_secs(20);
 
 /// The mailboxes and subscriptions of one client; dropping it ends the notifications.
 #[derive(Default)]
-pub(crate) struct Watch {
+pub(crate) struct MailWatch {
     /// The mailboxes that are watched; one client may speak for several sessions.
     mailboxes: Mutex<BTreeMap<Actor, DropGuard>>,
     subscribed: Arc<Mutex<BTreeSet<String>>>,
 }
 
-impl Watch {
+impl MailWatch {
     pub(crate) fn subscribe(&self, uri: String) {
         lock(&self.subscribed).insert(uri);
     }

@@ -117,7 +117,7 @@ pub enum Extent {
 pub type ReadFile<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
 /// A function that tells whether a directory, or anything, exists at a path from the command's start.
-pub type IsThere<'a> = &'a (dyn Fn(&str) -> bool + Sync);
+pub type PathTest<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
 /// A function that returns the command an alias stands for.
 pub type Alias<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
@@ -130,13 +130,13 @@ pub type Variable<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
 /// The facts about the place a command starts in, as far as the caller provides them.
 #[derive(Clone, Copy, Default)]
-pub struct Here<'a> {
+pub struct ShellContext<'a> {
     /// Reads the files that the command itself would read.
     pub read: Option<ReadFile<'a>>,
     /// Tells whether a path is a directory.
-    pub is_dir: Option<IsThere<'a>>,
+    pub is_dir: Option<PathTest<'a>>,
     /// Tells whether a path exists, for conditions and for programs that are not installed.
-    pub is_there: Option<IsThere<'a>>,
+    pub is_there: Option<PathTest<'a>>,
     /// Finds an alias of `git`.
     pub alias: Option<Alias<'a>>,
     /// Finds an alias of the shell, for programs that nobody described.
@@ -153,7 +153,7 @@ pub struct Here<'a> {
     pub worktree: Option<&'a str>,
 }
 
-impl<'a> From<Option<&'a str>> for Here<'a> {
+impl<'a> From<Option<&'a str>> for ShellContext<'a> {
     /// Makes a `Here` of which only the home directory is known.
     fn from(home: Option<&'a str>) -> Self {
         Self { home, ..Self::default() }
@@ -163,7 +163,7 @@ impl<'a> From<Option<&'a str>> for Here<'a> {
 pub use programs::git_alias;
 
 /// Finds the writes of `command`, which is parsed as bash would parse it.
-pub fn read<'a>(command: &str, here: impl Into<Here<'a>>) -> Reading {
+pub fn read<'a>(command: &str, here: impl Into<ShellContext<'a>>) -> Reading {
     let mut walk = Walk::new(here.into());
     walk.script(command);
     walk.into_reading()

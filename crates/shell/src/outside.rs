@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn outside_of(command: &str) -> Option<Outside> {
-        crate::read(command, crate::Here::default()).outside
+        crate::read(command, crate::ShellContext::default()).outside
     }
 
     #[test]
@@ -220,7 +220,11 @@ mod tests {
             ("a && b 2>&1", false),
             ("echo 'a & b'", false),
         ] {
-            assert_eq!(crate::read(command, crate::Here::default()).leaves_job, leaves_job, "{command}");
+            assert_eq!(
+                crate::read(command, crate::ShellContext::default()).leaves_job,
+                leaves_job,
+                "{command}"
+            );
         }
     }
 

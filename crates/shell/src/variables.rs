@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Extent;
-use crate::Here;
+use crate::ShellContext;
 use crate::Write;
 use crate::place::Place;
 use crate::words::Word;
@@ -109,7 +109,7 @@ impl Variables {
 
 /// Everything that is needed to expand the names in a word.
 pub(crate) struct Names<'a> {
-    pub(crate) here: Here<'a>,
+    pub(crate) here: ShellContext<'a>,
     pub(crate) place: &'a Place,
     pub(crate) variables: &'a Variables,
     /// The files that the text has made so far, with their text if it is known.

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use rable::Node;
 
 use crate::Extent;
-use crate::Here;
 use crate::Needs;
 use crate::Reading;
+use crate::ShellContext;
 use crate::Write;
 use crate::habits;
 use crate::heredocs::Trimmed;
@@ -32,7 +32,7 @@ const MOST_WRITES: usize = 1000;
 const MOST_READS: usize = 16;
 
 pub(crate) struct Walk<'a> {
-    pub(crate) here: Here<'a>,
+    pub(crate) here: ShellContext<'a>,
     pub(crate) variables: Variables,
     /// Whether the walk is in a script file: its writes under a condition are not reported, because
     /// its own text does not tell whether they happen.
@@ -93,7 +93,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(here: Here<'a>) -> Self {
+    pub(crate) fn new(here: ShellContext<'a>) -> Self {
         Self {
             here,
             // A command is started without arguments.

@@ -340,7 +340,7 @@ mod tests {
     fn words(command: &str) -> Vec<Word> {
         let nodes = rable::parse(&format!("x {command}"), false).unwrap();
         let NodeKind::Command { words, .. } = &nodes[0].kind else { panic!("{command} is no command") };
-        let here = crate::Here { home: Some("/home/me"), ..crate::Here::default() };
+        let here = crate::ShellContext { home: Some("/home/me"), ..crate::ShellContext::default() };
         let (place, variables) = (crate::place::Place::start(), crate::variables::Variables::default());
         let names = Names {
             here,

@@ -1,7 +1,7 @@
 //! Tests commands whose writes depend on the disk: a write that surely does not happen is not
 //! reported, and one that may happen makes the reading uncertain.
 
-use consort_shell::Here;
+use consort_shell::ShellContext;
 use consort_shell::read;
 
 const FILES: &[(&str, &str)] = &[
@@ -21,14 +21,14 @@ fn written(command: &str) -> String {
     let is_dir = |path: &str| matches!(path, "." | "src" | "/tmp");
     let is_there = |path: &str| is_dir(path) || file(path).is_some();
     let variable = |name: &str| (name == "PATH").then(|| "/usr/bin:/bin".to_owned());
-    let here = Here {
+    let here = ShellContext {
         read: Some(&file),
         is_dir: Some(&is_dir),
         is_there: Some(&is_there),
         variable: Some(&variable),
         cwd: Some("/home/me"),
         worktree: Some("/home/me"),
-        ..Here::default()
+        ..ShellContext::default()
     };
     let reading = read(command, here);
     let mut paths: Vec<&str> = reading.writes.iter().map(|write| write.path.as_str()).collect();

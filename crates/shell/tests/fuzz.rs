@@ -7,7 +7,7 @@
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_shell::Here;
+use consort_shell::ShellContext;
 use consort_shell::read;
 
 const COMMANDS: &str = include_str!("corpus.txt");
@@ -204,7 +204,7 @@ fn answer(command: &str, commands: &[&str]) {
     let entries =
         |path: &str| Some(vec![format!("a{}", path.len()), "login.rs".into(), "b c".into(), "-rf".into()]);
     let variable = |name: &str| name.len().is_multiple_of(3).then(|| format!("{name} *"));
-    let here = Here {
+    let here = ShellContext {
         read: Some(&file),
         is_dir: Some(&is_dir),
         is_there: Some(&is_there),

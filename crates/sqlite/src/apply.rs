@@ -66,7 +66,7 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
 ];
 
 /// The place of a change in the journal.
-pub(crate) struct Origin<'a> {
+pub(crate) struct ChangeOrigin<'a> {
     /// The sequence number of its entry.
     pub(crate) seq: Seq,
     pub(crate) at: Timestamp,
@@ -76,7 +76,11 @@ pub(crate) struct Origin<'a> {
 }
 
 /// Applies one change to the tables.
-pub(crate) fn apply(connection: &Connection, origin: &Origin<'_>, change: &Change) -> rusqlite::Result<()> {
+pub(crate) fn apply(
+    connection: &Connection,
+    origin: &ChangeOrigin<'_>,
+    change: &Change,
+) -> rusqlite::Result<()> {
     match change {
         Change::Presence(change) => presence::apply(connection, origin.at, change),
         Change::Messages(change) => messages::apply(connection, origin, change),
@@ -95,7 +99,7 @@ pub(crate) fn apply(connection: &Connection, origin: &Origin<'_>, change: &Chang
 /// Notes the subjects that only a newer consort may change from now on.
 fn not_understood(
     connection: &Connection,
-    origin: &Origin<'_>,
+    origin: &ChangeOrigin<'_>,
     change: &UnknownChange,
 ) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached("REPLACE INTO facts VALUES ('newer', ?1, '', ?2)")?;

@@ -23,8 +23,8 @@ use rusqlite::params;
 use serde::Deserialize;
 
 use crate::SqliteTx;
+use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
-use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 
@@ -34,7 +34,7 @@ const HOLDS: &str = "facts WHERE kind IN ('hold', 'override')";
 
 pub(crate) fn apply(
     connection: &Connection,
-    origin: &Origin<'_>,
+    origin: &ChangeOrigin<'_>,
     change: &ClaimChange,
 ) -> rusqlite::Result<()> {
     match change {

@@ -19,8 +19,8 @@ use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
 
 use crate::SqliteTx;
+use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
-use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 use crate::published_lines;
@@ -34,10 +34,10 @@ const MOST_ENDED: usize = 200;
 
 pub(crate) fn apply(
     connection: &Connection,
-    origin: &Origin<'_>,
+    origin: &ChangeOrigin<'_>,
     change: &ConvergenceChange,
 ) -> rusqlite::Result<()> {
-    let Origin { seq, at, .. } = *origin;
+    let ChangeOrigin { seq, at, .. } = *origin;
     match change {
         ConvergenceChange::Predicted { again, pair, signal } => {
             let former = again.map(|id| prediction(connection, id)).transpose()?.flatten();

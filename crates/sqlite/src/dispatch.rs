@@ -20,8 +20,8 @@ use rusqlite::OptionalExtension as _;
 use rusqlite::params;
 
 use crate::SqliteTx;
+use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
-use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 
@@ -33,7 +33,7 @@ const RECEIPT: &str = "last receipt";
 
 pub(crate) fn apply(
     connection: &Connection,
-    origin: &Origin<'_>,
+    origin: &ChangeOrigin<'_>,
     change: &DispatchChange,
 ) -> rusqlite::Result<()> {
     match change {

@@ -33,8 +33,8 @@ use rusqlite::params;
 
 use crate::SqliteTx;
 use crate::apply;
+use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
-use crate::apply::Origin;
 use crate::apply::PROJECTIONS;
 use crate::apply::Subject;
 use crate::apply::json;
@@ -90,7 +90,7 @@ impl JournalStore for SqliteTx<'_> {
             let (seq, at, project) = (tx.last_insert_rowid(), entry.at, entry.project.as_ref());
             for (place, (change, number)) in entry.changes.iter().zip(&numbers).enumerate() {
                 let (id, number) = (entry.change_id(place), *number);
-                apply::apply(tx, &Origin { seq, at, project, id, number }, change)?;
+                apply::apply(tx, &ChangeOrigin { seq, at, project, id, number }, change)?;
             }
             Ok(seq)
         })?;
@@ -331,11 +331,14 @@ fn drop_from(tx: &Connection, seq: Seq, places: impl Iterator<Item = usize>) -> 
 }
 
 /// The sequence number of a change's entry, and the change's index in the entry.
-type Place = (Seq, usize);
+type ChangePosition = (Seq, usize);
 
 /// Returns the changes that nothing depends on. A change is kept together with all others of its story:
 /// half of a story would replay as another one.
-fn droppable(tx: &Connection, mut candidates: Vec<(Place, Keep)>) -> rusqlite::Result<Vec<Place>> {
+fn droppable(
+    tx: &Connection,
+    mut candidates: Vec<(ChangePosition, Keep)>,
+) -> rusqlite::Result<Vec<ChangePosition>> {
     let mut kept: HashSet<Subject> = HashSet::new();
     for (_, keep) in &candidates {
         let subjects = match keep {
@@ -396,7 +399,7 @@ fn apply_entry(target: &Connection, entry: &Entry) -> rusqlite::Result<()> {
     let Entry { seq, at, id, project, changes, .. } = entry;
     changes.iter().enumerate().try_for_each(|(place, KeptChange { number, change })| {
         let (id, project) = (change_id(*id, place), project.as_ref());
-        let origin = Origin { seq: *seq, at: *at, project, id, number: *number };
+        let origin = ChangeOrigin { seq: *seq, at: *at, project, id, number: *number };
         apply::apply(target, &origin, change)
     })
 }

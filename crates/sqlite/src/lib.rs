@@ -40,19 +40,19 @@ use consort_core::host::Topic;
 use consort_core::messages::MailFlag;
 use consort_core::presence::SessionId;
 use consort_core::side_files::SideFiles;
-use published_lines::Concerned;
+use published_lines::DueLines;
 use rusqlite::Connection;
 use rusqlite::TransactionBehavior;
-use side_files::Files;
+use side_files::StoreFiles;
 use side_files::published;
-use side_files::published::Former;
+use side_files::published::Previous;
 
 /// A transaction: every room's store, and the journal.
 pub struct SqliteTx<'t> {
     tx: Transaction<'t>,
-    store: &'t Location,
-    files: Files,
-    after: After,
+    store: &'t StoreLocation,
+    files: StoreFiles,
+    after: AfterCommit,
     /// The sessions whose mail flags are known to be raised. Only the holder of the write lock lowers a
     /// flag.
     raised: Vec<SessionId>,
@@ -99,25 +99,25 @@ fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
 
 /// The work that is left to do once a transaction is committed.
 #[derive(Default)]
-struct After {
+struct AfterCommit {
     flags: Vec<(SessionId, MailFlag)>,
     /// The sessions whose next hook is to look who has come.
     roster: Vec<SessionId>,
     ended: Vec<SessionId>,
     topics: Vec<Topic>,
     /// The published lines that have changed.
-    publish: Concerned,
+    publish: DueLines,
     /// Whether something was forgotten that the WAL still has.
     empties_wal: bool,
 }
 
 /// The path of a database, and how long its callers may wait: errors name both.
-pub(crate) struct Location {
+pub(crate) struct StoreLocation {
     pub(crate) path: PathBuf,
     pub(crate) budget: Duration,
 }
 
-impl After {
+impl AfterCommit {
     /// Updates the files of sessions, before anyone else gets the write lock. A flag that stays raised
     /// says too much, which does no harm.
     fn lower(&self, files: &dyn SideFiles) {
@@ -153,7 +153,7 @@ impl SqliteTx<'_> {
     fn commit_and_tell(&mut self) -> Result<bool, StoreError> {
         let concerned = &self.after.publish;
         // A session that goes on changes nothing as a rule: then the published file stays as it is.
-        let is_idle = !self.is_changed.get() && *concerned == Concerned::default();
+        let is_idle = !self.is_changed.get() && *concerned == DueLines::default();
         let text = match self.is_writer && !is_idle {
             true => self.ask(|tx| published_lines::render(&self.store.path, tx, concerned))?,
             false => None,
@@ -161,7 +161,7 @@ impl SqliteTx<'_> {
         self.ask(|tx| run(tx, "COMMIT"))?;
         let is_published = match text {
             Some(text) => {
-                let former = if concerned.all { Former::IsStale } else { Former::IsCurrent };
+                let former = if concerned.all { Previous::IsStale } else { Previous::IsCurrent };
                 published::write(&self.store.path, &self.tx, former, text.lines().collect())
             }
             None => self.is_writer && !is_idle && published::restamp(&self.store.path, &self.tx),
@@ -196,7 +196,7 @@ impl SqliteTx<'_> {
     }
 }
 
-impl Location {
+impl StoreLocation {
     pub(crate) fn busy(&self) -> StoreError {
         StoreError::Busy { waited_ms: self.budget.as_millis() as u64 }
     }

@@ -11,13 +11,13 @@ use consort_core::journal::ChangeId;
 use consort_core::journal::EntryId;
 use consort_core::journal::Number;
 use consort_core::journal::Seq;
+use consort_core::messages::DeliveryReceipt;
 use consort_core::messages::Letter;
 use consort_core::messages::LetterState;
 use consort_core::messages::MailFlag;
 use consort_core::messages::Message;
 use consort_core::messages::MessageChange;
 use consort_core::messages::MessageStore;
-use consort_core::messages::Receipt;
 use consort_core::messages::RecordedMessage;
 use consort_core::messages::SentMessage;
 use consort_core::presence::SessionId;
@@ -32,13 +32,13 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::SqliteTx;
+use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
-use crate::apply::Origin;
 use crate::apply::json;
 
 pub(crate) fn apply(
     connection: &Connection,
-    origin: &Origin<'_>,
+    origin: &ChangeOrigin<'_>,
     change: &MessageChange,
 ) -> rusqlite::Result<()> {
     let at = origin.at;
@@ -104,7 +104,7 @@ pub(crate) fn apply(
 }
 
 /// Inserts a letter for each recipient.
-fn put(connection: &Connection, origin: &Origin<'_>, sent: &RecordedMessage) -> rusqlite::Result<()> {
+fn put(connection: &Connection, origin: &ChangeOrigin<'_>, sent: &RecordedMessage) -> rusqlite::Result<()> {
     let mut insert =
         connection.prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL)")?;
     let (id, sender) = (blob(origin.id), sent.from.who.to_string());
@@ -437,7 +437,7 @@ impl SqliteTx<'_> {
                     (None, None) => (LetterState::Waiting, None),
                 };
                 let Ok(to) = Actor::from_str(recipient);
-                Ok(Receipt { name: to.to_string(), to, state, at })
+                Ok(DeliveryReceipt { name: to.to_string(), to, state, at })
             };
             let receipts =
                 self.ask(|tx| tx.prepare_cached(sql)?.query_map([blob(message.id)], read)?.collect())?;

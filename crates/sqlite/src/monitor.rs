@@ -10,8 +10,8 @@ use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
 
 use crate::SqliteTx;
+use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
-use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 
@@ -19,7 +19,7 @@ const PANES: &str = "facts WHERE kind = 'pane'";
 
 pub(crate) fn apply(
     connection: &Connection,
-    origin: &Origin<'_>,
+    origin: &ChangeOrigin<'_>,
     change: &MonitorChange,
 ) -> rusqlite::Result<()> {
     let key = change.place().key();

@@ -26,7 +26,7 @@ const STEP: usize = 1_000;
 /// Rewrites all entries; the caller must make the projections from them again. An entry that cannot be
 /// read stays as it is.
 pub(crate) fn rewrite(tx: &Connection) -> rusqlite::Result<()> {
-    let mut former = Former::default();
+    let mut former = Collected::default();
     let sql =
         format!("SELECT seq, id, project, changes FROM journal WHERE seq > ?1 ORDER BY seq LIMIT {STEP}");
     let mut last: Seq = 0;
@@ -74,7 +74,7 @@ pub(crate) fn repack_agents(tx: &Connection) -> rusqlite::Result<()> {
 
 /// The names that entries have given so far.
 #[derive(Default)]
-struct Former {
+struct Collected {
     counters: HashMap<(&'static str, String), Number>,
     /// Ids and numbers of messages and predictions, by the entry that made them.
     ids: HashMap<Seq, (ChangeId, Number)>,
@@ -85,7 +85,7 @@ struct Former {
     machine: String,
 }
 
-impl Former {
+impl Collected {
     fn entry(
         &mut self,
         seq: Seq,

@@ -37,20 +37,20 @@ use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 
-use crate::After;
+use crate::AfterCommit;
 use crate::Knowledge;
-use crate::Location;
 use crate::SCHEMA;
 use crate::SqliteTx;
+use crate::StoreLocation;
 use crate::Transaction;
 use crate::journal::ANY_NEWER;
 use crate::migrations;
 use crate::presence;
 use crate::published_lines;
-use crate::published_lines::Concerned;
-use crate::side_files::Files;
+use crate::published_lines::DueLines;
+use crate::side_files::StoreFiles;
 use crate::side_files::published;
-use crate::side_files::published::Former;
+use crate::side_files::published::Previous;
 use crate::write_lock::WriteLock;
 
 /// Frames in the WAL from which a commit checkpoints. A process that opens the store alone replays the
@@ -88,17 +88,17 @@ impl Access {
 
 /// The store. The database is opened when it is first asked for: most hooks never ask.
 pub struct Store {
-    place: Location,
+    place: StoreLocation,
     access: Access,
     /// The time until which to wait for others. A hook has one deadline for its whole life, a command one
     /// for each transaction.
     deadline: Instant,
-    open: Option<Open>,
+    open: Option<OpenDatabase>,
     /// A hook's files beside the database, once it has asked for them.
-    files: RefCell<Option<Rc<Files>>>,
+    files: RefCell<Option<Rc<StoreFiles>>>,
 }
 
-struct Open {
+struct OpenDatabase {
     connection: Connection,
     /// Device and inode of the file that was opened, to notice when the file is replaced.
     identity: (u64, u64),
@@ -110,7 +110,7 @@ struct Open {
 impl Store {
     pub fn new(path: PathBuf, access: Access) -> Self {
         let budget = access.budget();
-        let (place, deadline) = (Location { path, budget }, Instant::now() + budget);
+        let (place, deadline) = (StoreLocation { path, budget }, Instant::now() + budget);
         Self { place, access, deadline, open: None, files: RefCell::default() }
     }
 
@@ -151,14 +151,14 @@ impl Store {
             open.schema = upgraded(&open.connection)?;
             tx = Transaction::begin(&open.connection, behavior).map_err(sqlite)?;
         }
-        let files = Files::beside(&place.path);
+        let files = StoreFiles::beside(&place.path);
         // If the published file belongs to another state of the store, all its lines are due.
-        let publish = Concerned::all_if(is_writer && !published::is_current(&place.path));
+        let publish = DueLines::all_if(is_writer && !published::is_current(&place.path));
         Ok(SqliteTx {
             tx,
             store: place,
             files,
-            after: After { publish, ..After::default() },
+            after: AfterCommit { publish, ..AfterCommit::default() },
             raised: Vec::new(),
             is_writer,
             schema: open.schema,
@@ -203,10 +203,10 @@ impl Engine for Store {
     fn side_files(&self) -> Rc<dyn SideFiles> {
         match self.access {
             Access::Hook => {
-                let of_hook = || Rc::new(Files::for_a_moment(&self.place.path));
+                let of_hook = || Rc::new(StoreFiles::for_a_moment(&self.place.path));
                 Rc::clone(self.files.borrow_mut().get_or_insert_with(of_hook)) as Rc<dyn SideFiles>
             }
-            Access::Command => Rc::new(Files::beside(&self.place.path)),
+            Access::Command => Rc::new(StoreFiles::beside(&self.place.path)),
         }
     }
 
@@ -220,7 +220,7 @@ impl Engine for Store {
 }
 
 /// Opens the database, which may be empty.
-fn open_or_create(place: &Location) -> Result<Open, StoreError> {
+fn open_or_create(place: &StoreLocation) -> Result<OpenDatabase, StoreError> {
     let unusable =
         |error: std::io::Error| StoreError::Unusable { path: place.path.clone(), source: error.into() };
     let file = match fs::metadata(&place.path) {
@@ -228,7 +228,7 @@ fn open_or_create(place: &Location) -> Result<Open, StoreError> {
         Err(_) => create(&place.path).map_err(unusable)?,
     };
     let connection = connect(&place.path).map_err(|error| place.translate(error))?;
-    Ok(Open { connection, identity: (file.dev(), file.ino()), is_empty: file.len() == 0, schema: 0 })
+    Ok(OpenDatabase { connection, identity: (file.dev(), file.ino()), is_empty: file.len() == 0, schema: 0 })
 }
 
 /// Has SQLite open its WAL and read the schema before this process gets the write lock, so that nobody
@@ -238,7 +238,7 @@ fn read_schema(connection: &Connection) {
 }
 
 /// Brings an older or empty database up to date, and returns its schema. The caller holds the write lock.
-fn upgrade(place: &Location, connection: &Connection) -> rusqlite::Result<u32> {
+fn upgrade(place: &StoreLocation, connection: &Connection) -> rusqlite::Result<u32> {
     let from = migrations::version(connection)?;
     // The process that had the lock before may have done it.
     if from >= SCHEMA {
@@ -252,16 +252,16 @@ fn upgrade(place: &Location, connection: &Connection) -> rusqlite::Result<u32> {
     keep_short(connection, Checkpoint::Soon);
     if from < SIDE_FILES_SINCE {
         // The files beside the database are of another store, or of another version.
-        let files = Files::beside(&place.path);
+        let files = StoreFiles::beside(&place.path);
         files.clear();
         if from > 0 {
             files.clear_former();
         }
         files.begin_with(&presence::present(connection)?);
     }
-    let text = published_lines::render(&place.path, connection, &Concerned::all_if(true))?;
+    let text = published_lines::render(&place.path, connection, &DueLines::all_if(true))?;
     let lines = text.as_deref().unwrap_or_default().lines().collect();
-    published::write(&place.path, connection, Former::IsStale, lines);
+    published::write(&place.path, connection, Previous::IsStale, lines);
     Ok(SCHEMA)
 }
 

@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::SqliteTx;
+use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
-use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 
@@ -22,7 +22,7 @@ const ASK: &str = "ask";
 
 pub(crate) fn apply(
     connection: &Connection,
-    origin: &Origin<'_>,
+    origin: &ChangeOrigin<'_>,
     change: &PolicyChange,
 ) -> rusqlite::Result<()> {
     let number = origin.number.unwrap_or_default();

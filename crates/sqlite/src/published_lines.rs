@@ -31,7 +31,7 @@ const LONGEST_ADDED: u64 = 4 << 10;
 
 /// The published lines that have to be made again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Concerned {
+pub(crate) struct DueLines {
     pub(crate) all: bool,
     pub(crate) convergence: bool,
     repositories: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Concerned {
     patterns: BTreeSet<String>,
 }
 
-impl Concerned {
+impl DueLines {
     pub(crate) fn all_if(all: bool) -> Self {
         Self { all, ..Self::default() }
     }
@@ -87,13 +87,13 @@ pub(crate) fn announce(store: &Path, changes: &[Change]) -> std::io::Result<()> 
 pub(crate) fn render(
     store: &Path,
     tx: &Connection,
-    concerned: &Concerned,
+    concerned: &DueLines,
 ) -> rusqlite::Result<Option<String>> {
-    let is_only_added = *concerned == Concerned { added: concerned.added, ..Concerned::default() };
+    let is_only_added = *concerned == DueLines { added: concerned.added, ..DueLines::default() };
     if is_only_added && (!concerned.added || published::added_length(store) <= LONGEST_ADDED) {
         return Ok(None);
     }
-    let Concerned { all, resources, patterns, .. } = concerned;
+    let DueLines { all, resources, patterns, .. } = concerned;
     let (with_convergence, with_repositories) =
         (*all || concerned.convergence, *all || concerned.repositories);
     let with_rules = *all || concerned.rules;

@@ -17,8 +17,8 @@ use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
 
 use crate::SqliteTx;
+use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
-use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 
@@ -26,7 +26,7 @@ const TASKS: &str = "facts WHERE kind = 'task'";
 
 pub(crate) fn apply(
     connection: &Connection,
-    origin: &Origin<'_>,
+    origin: &ChangeOrigin<'_>,
     change: &TaskChange,
 ) -> rusqlite::Result<()> {
     let task = name(change.key());

@@ -18,7 +18,7 @@ use rustix::fs::FlockOperation;
 use rustix::fs::flock;
 use rustix::io::Errno;
 
-use crate::Location;
+use crate::StoreLocation;
 use crate::side_files::no_waiting;
 
 /// The lock of a writer; dropping it releases the lock.
@@ -30,7 +30,7 @@ pub(crate) struct WriteLock {
 
 impl WriteLock {
     /// Acquires the lock of the store; an error after the deadline.
-    pub(crate) fn acquire(place: &Location, deadline: Instant) -> Result<Self, StoreError> {
+    pub(crate) fn acquire(place: &StoreLocation, deadline: Instant) -> Result<Self, StoreError> {
         let unusable = |error| unusable(place, error);
         match step_up(place).map_err(unusable)? {
             Ok(gate) => Ok(gate),
@@ -40,7 +40,7 @@ impl WriteLock {
 }
 
 /// Takes the lock if it is free; otherwise returns the file to wait at.
-fn step_up(place: &Location) -> std::io::Result<Result<WriteLock, File>> {
+fn step_up(place: &StoreLocation) -> std::io::Result<Result<WriteLock, File>> {
     let mut options = no_waiting();
     options.create(true).truncate(false).write(true).mode(0o600);
     let file = options.open(place.path.with_extension("lock"))?;
@@ -51,7 +51,7 @@ fn step_up(place: &Location) -> std::io::Result<Result<WriteLock, File>> {
     }
 }
 
-fn unusable(place: &Location, error: std::io::Error) -> StoreError {
+fn unusable(place: &StoreLocation, error: std::io::Error) -> StoreError {
     StoreError::Unusable { path: place.path.clone(), source: error.into() }
 }
 

@@ -7,8 +7,8 @@ use consort_core::claims::Case;
 use consort_core::claims::Extent;
 use consort_core::claims::Mode;
 use consort_core::claims::Pattern;
+use consort_core::claims::PendingWrite;
 use consort_core::claims::Strength;
-use consort_core::claims::Target;
 use consort_core::claims::Verdict;
 use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
@@ -128,12 +128,12 @@ fn notes_that_say_too_much_hinder_nobody() {
     claims_story::release(&mut app, 1, "src/", false).unwrap();
     assert!(!std::fs::read_to_string(&file).unwrap().contains("\nby\t"), "nothing is held");
     let mut write = |path: &str| {
-        let target = Target {
+        let target = PendingWrite {
             path: format!("/shop/main/{path}").into(),
             extent: Extent::File,
             by: String::new(),
             is_entry: false,
-            needs: consort_core::claims::Needs::Nothing,
+            needs: consort_core::claims::PathCondition::Nothing,
             range: Vec::new(),
         };
         app.guard(&"s2".into(), &[target], &|_| None, &|_| ())
@@ -155,12 +155,12 @@ fn notes_that_say_too_much_hinder_nobody() {
             std::fs::remove_file(&file).unwrap();
         }
         let path = "/shop/main/src/x.rs".into();
-        let target = Target {
+        let target = PendingWrite {
             path,
             extent: Extent::File,
             by: String::new(),
             is_entry: false,
-            needs: consort_core::claims::Needs::Nothing,
+            needs: consort_core::claims::PathCondition::Nothing,
             range: Vec::new(),
         };
         let verdict = app.guard(&"s2".into(), &[target], &|_| None, &|_| ());
@@ -177,12 +177,12 @@ fn names_with_tabs_and_newlines_are_held_like_any_other() {
     store_story::join(&mut app, "s2", 2, NameWish::Any).unwrap();
     for name in ["a\tb", "a\nb", "100%", "%0a", "ü\r", "back\\slash"] {
         claims_story::reserve(&mut app, 1, &[name]).unwrap();
-        let target = Target {
+        let target = PendingWrite {
             path: format!("/shop/main/{name}").into(),
             extent: Extent::File,
             by: String::new(),
             is_entry: false,
-            needs: consort_core::claims::Needs::Nothing,
+            needs: consort_core::claims::PathCondition::Nothing,
             range: Vec::new(),
         };
         let verdict = app.guard(&"s2".into(), &[target], &|_| None, &|_| ());

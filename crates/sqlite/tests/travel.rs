@@ -20,7 +20,7 @@ use consort_core::journal::TailRequest;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::MessageError;
 use consort_core::messages::MessageName;
-use consort_core::messages::Refusal;
+use consort_core::messages::MessageRefusal;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_sqlite::Access;
@@ -128,7 +128,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
     assert_eq!(text(&mut app, &other.id.to_string(), None).unwrap(), other.id);
     let elsewhere = "somewhere else".into();
     let found = text(&mut app, "#1", Some(&elsewhere));
-    assert!(matches!(found, Err(MessageError::Refused(Refusal::SeveralMessages { .. }))), "{found:?}");
+    assert!(matches!(found, Err(MessageError::Refused(MessageRefusal::SeveralMessages { .. }))), "{found:?}");
     assert!(text(&mut app, "2", Some(&elsewhere)).is_ok(), "there is but one");
 
     // The number of a forgotten message is given to no other, even after a rebuild.

@@ -7,10 +7,10 @@ use consort_core::claims::Extent;
 use consort_core::claims::Hold;
 use consort_core::claims::HoldRequest;
 use consort_core::claims::Mode;
+use consort_core::claims::PendingWrite;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Strength;
-use consort_core::claims::Target;
 use consort_core::claims::Verdict;
 use consort_core::engine::Engine;
 use consort_core::host::Clock as _;
@@ -92,12 +92,12 @@ pub fn assert_nobody_is_in_anybodys_way(holds: &[Hold]) {
 
 /// Asks the guard about a write by `session`.
 fn write(app: &mut StoryApp, session: &str, path: &str) -> Verdict {
-    let target = Target {
+    let target = PendingWrite {
         path: format!("{HERE}/{path}").into(),
         extent: Extent::File,
         by: String::new(),
         is_entry: false,
-        needs: consort_core::claims::Needs::Nothing,
+        needs: consort_core::claims::PathCondition::Nothing,
         range: Vec::new(),
     };
     app.guard(&session.into(), &[target], &|_| None, &|_| ())

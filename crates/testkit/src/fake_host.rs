@@ -8,13 +8,13 @@ use std::rc::Rc;
 
 use consort_core::Timestamp;
 use consort_core::claims::Case;
+use consort_core::claims::FileStamp;
 use consort_core::claims::Pattern;
-use consort_core::claims::Stamp;
 use consort_core::host::Clock;
 use consort_core::host::Files;
 use consort_core::host::Located;
 use consort_core::host::Notifier;
-use consort_core::host::Place;
+use consort_core::host::PlacedDirectory;
 use consort_core::host::Process;
 use consort_core::host::Processes;
 use consort_core::host::Repositories;
@@ -147,9 +147,9 @@ impl Processes for FakeHost {
 
 impl Repositories for FakeHost {
     /// Takes the first part of a path as the repository, the second as the worktree.
-    fn place(&self, dir: &Path) -> Place {
+    fn place(&self, dir: &Path) -> PlacedDirectory {
         let parts: Vec<_> = dir.components().take(3).collect();
-        Place {
+        PlacedDirectory {
             repository: parts.iter().take(2).collect(),
             worktree: parts.iter().collect(),
             origin: None,
@@ -182,7 +182,7 @@ impl Repositories for FakeHost {
 impl Files for FakeHost {
     /// Splits a path like [`Repositories::place`]; only worktrees count as existing.
     fn locate(&self, path: &Path) -> Located {
-        let Place { worktree, repository, .. } = self.place(path);
+        let PlacedDirectory { worktree, repository, .. } = self.place(path);
         let rest = path.strip_prefix(&worktree).unwrap_or(path).to_string_lossy().into_owned();
         let is_dir = rest.is_empty();
         Located { repository: Some(repository), worktree, path: rest, exists: is_dir, is_dir }
@@ -196,9 +196,9 @@ impl Files for FakeHost {
         Case::Matters
     }
 
-    fn stamp(&self, path: &Path) -> Stamp {
+    fn stamp(&self, path: &Path) -> FileStamp {
         let changed = self.0.borrow().files.get(path).map_or(0, |(_, changed)| *changed);
-        Stamp { changed, size: 0 }
+        FileStamp { changed, size: 0 }
     }
 
     fn files(&self, _: &Path, _below: &str, _depth: Option<usize>, _most: usize) -> (Vec<String>, bool) {

@@ -13,8 +13,8 @@ use consort_core::messages::InboxRequest;
 use consort_core::messages::MessageChange;
 use consort_core::messages::MessageError;
 use consort_core::messages::MessageName;
+use consort_core::messages::MessageRefusal;
 use consort_core::messages::Recipients;
-use consort_core::messages::Refusal;
 use consort_core::messages::SendRequest;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
@@ -31,13 +31,13 @@ pub fn request(app: &StoryApp, to: &[&str], text: &str) -> SendRequest {
 }
 
 /// Sends a message; `from` is the process that hosts the sender, 0 for the person.
-fn send(app: &mut StoryApp, from: u32, to: &[&str], text: &str) -> Result<Number, Refusal> {
+fn send(app: &mut StoryApp, from: u32, to: &[&str], text: &str) -> Result<Number, MessageRefusal> {
     app.host().call_from(&[from]);
     let request = request(app, to, text);
     refusal(app.send(&request).map(|outcome| outcome.number))
 }
 
-fn refusal<T>(result: Result<T, MessageError>) -> Result<T, Refusal> {
+fn refusal<T>(result: Result<T, MessageError>) -> Result<T, MessageRefusal> {
     result.map_err(|error| match error {
         MessageError::Refused(refusal) => refusal,
         MessageError::Store(error) => panic!("{error}"),
@@ -69,7 +69,7 @@ fn collect(app: &mut StoryApp, pid: u32, session: &str, moment: DeliveryPoint) -
 /// Describes the receipts of the last message sent: `Bear read, you waiting`.
 fn receipts(app: &mut StoryApp, from: &Actor) -> String {
     let last = app.sent(from, 1).unwrap().pop().unwrap();
-    let one = |receipt: &consort_core::messages::Receipt| {
+    let one = |receipt: &consort_core::messages::DeliveryReceipt| {
         format!("{} {}", receipt.name, format!("{:?}", receipt.state).to_lowercase())
     };
     last.receipts.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -84,13 +84,13 @@ pub fn messages_story(engine: impl Engine + 'static) {
 
     // Refusals change nothing.
     let before = app.journal_last_seq().unwrap();
-    assert_eq!(send(&mut app, 10, &["Bear"], " "), Err(Refusal::Empty));
-    let unknown = Refusal::NoSuchAgent { name: "Bears".into(), nearest: Some("Bear".into()) };
+    assert_eq!(send(&mut app, 10, &["Bear"], " "), Err(MessageRefusal::Empty));
+    let unknown = MessageRefusal::NoSuchAgent { name: "Bears".into(), nearest: Some("Bear".into()) };
     assert_eq!(send(&mut app, 10, &["Bears"], "hi"), Err(unknown));
-    assert_eq!(send(&mut app, 10, &["raven"], "hi"), Err(Refusal::ToSelf { name: "Raven".into() }));
-    assert_eq!(send(&mut app, 10, &[], "hi"), Err(Refusal::Nobody));
+    assert_eq!(send(&mut app, 10, &["raven"], "hi"), Err(MessageRefusal::ToSelf { name: "Raven".into() }));
+    assert_eq!(send(&mut app, 10, &[], "hi"), Err(MessageRefusal::Nobody));
     let as_bear = SendRequest { as_agent: Some("Bear".into()), ..request(&app, &["@me"], "forged") };
-    assert!(matches!(refusal(app.send(&as_bear)), Err(Refusal::NotTheCaller { .. })));
+    assert!(matches!(refusal(app.send(&as_bear)), Err(MessageRefusal::NotTheCaller { .. })));
     assert_eq!(app.journal_last_seq().unwrap(), before);
 
     // A message is one entry with one letter, and notifies only its recipients.
@@ -112,7 +112,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     let again = app.send(&keyed).unwrap();
     assert!(!outcome.duplicate && again.duplicate && again.number == outcome.number);
     let other = SendRequest { text: "other".into(), ..keyed };
-    assert!(matches!(refusal(app.send(&other)), Err(Refusal::KeyUsed { .. })));
+    assert!(matches!(refusal(app.send(&other)), Err(MessageRefusal::KeyUsed { .. })));
     assert_eq!(read(&mut app, &who("bear")), [outcome.number]);
 
     // A reply without names finds the sender, even renamed, and joins the thread.
@@ -192,7 +192,7 @@ fn inherited_by_name(app: &mut StoryApp) -> Number {
     let host = app.host().clone();
     let three = send(app, 10, &["Bear"], "three").unwrap();
     host.kill(11);
-    assert_eq!(send(app, 10, &["Bear"], "late"), Err(Refusal::Gone { name: "Bear".into() }));
+    assert_eq!(send(app, 10, &["Bear"], "late"), Err(MessageRefusal::Gone { name: "Bear".into() }));
     join(app, "wolf", 12, NameWish::Prefer("Wolf".into())).unwrap();
     assert_eq!(read(app, &who("wolf")), [0; 0]);
     join(app, "bear-2", 13, NameWish::Prefer("Bear".into())).unwrap();
@@ -225,7 +225,7 @@ fn forgotten(app: &mut StoryApp, three: Number) {
         _ => false,
     };
     assert!(news.any(|kept| matches!(&kept.change, Change::Messages(change) if is_dropped(change))));
-    assert!(matches!(refusal(app.thread(&named(three), None)), Err(Refusal::NoSuchMessage { .. })));
+    assert!(matches!(refusal(app.thread(&named(three), None)), Err(MessageRefusal::NoSuchMessage { .. })));
     assert_eq!(app.unread_count(&Actor::Person).unwrap(), 1);
 
     let verification = app.journal_verify().unwrap();

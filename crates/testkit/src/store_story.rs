@@ -25,10 +25,10 @@ use consort_core::presence::NotAllowed;
 use consort_core::presence::Observed;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Proof;
-use consort_core::presence::Scope;
 use consort_core::presence::SessionId;
 use consort_core::presence::Status;
 use consort_core::presence::WhoOutcome;
+use consort_core::presence::WhoScope;
 
 use crate::FakeHost;
 
@@ -114,7 +114,7 @@ pub fn facts(host: &FakeHost, claimed: Option<&str>) -> CallerFacts {
 
 /// Lists all agents, with no more than the store tells of them.
 pub fn who(app: &mut StoryApp) -> WhoOutcome {
-    app.who(&Scope::Everywhere, None, nothing_observed).unwrap()
+    app.who(&WhoScope::Everywhere, None, nothing_observed).unwrap()
 }
 
 fn nothing_observed(agents: &[Agent]) -> Vec<Observed> {

@@ -5,7 +5,7 @@ use consort_core::presence::Status;
 
 /// An agent, as a row of the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Agent {
+pub struct AgentInfo {
     /// The id of the agent's session, which is unique.
     pub key: String,
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Agent {
 /// The time for which an agent may work without a tool before its row is marked.
 const QUIET: i64 = 10 * Timestamp::MINUTE;
 
-impl Agent {
+impl AgentInfo {
     /// Tells whether the agent seems to work, but has used no tool for 10 minutes.
     pub fn is_quiet(&self, now: Timestamp) -> bool {
         self.status == Status::Working && now.since(self.last_active) >= QUIET
@@ -161,7 +161,7 @@ pub enum About {
 
 /// A message between the person and agents, or among agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct MessageInfo {
     pub id: String,
     /// The number of the message in replies: `41`, or `web#41` for another project's.
     pub called: String,
@@ -179,7 +179,7 @@ pub struct Message {
     pub receipt: Option<String>,
 }
 
-impl Message {
+impl MessageInfo {
     /// Returns the message's number as it is shown: `#41`, or `web#41` if it is another project's.
     pub fn shown(&self) -> String {
         shown_number(&self.called)
@@ -198,7 +198,7 @@ pub fn shown_number(called: &str) -> String {
 
 /// A reservation of a path or a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reservation {
+pub struct ReservationInfo {
     pub path: String,
     pub project: Option<String>,
     pub holder: String,
@@ -219,14 +219,14 @@ pub struct Reservation {
 
 /// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TaskState {
+pub enum TaskColumn {
     Ready,
     Claimed,
     Blocked,
     Done,
 }
 
-impl TaskState {
+impl TaskColumn {
     pub const ALL: [Self; 4] = [Self::Ready, Self::Claimed, Self::Blocked, Self::Done];
 
     /// Returns the state in words.
@@ -242,13 +242,13 @@ impl TaskState {
 
 /// A task of a spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct TaskInfo {
     pub spec: String,
     /// The path of the spec.
     pub file: String,
     pub id: String,
     pub title: String,
-    pub state: TaskState,
+    pub state: TaskColumn,
     /// The agent that has the task or has done it; `at` is the time of that.
     pub who: Option<String>,
     pub at: Option<Timestamp>,
@@ -275,7 +275,7 @@ pub struct Pair {
 
 /// The topics that an agent heads for, by their trend.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heading {
+pub struct HeadingInfo {
     pub name: String,
     pub deepening: Vec<String>,
     pub emerging: Vec<String>,
@@ -285,7 +285,7 @@ pub struct Heading {
 
 /// A run, as its card shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct RunInfo {
     pub number: i64,
     /// The mark of the state, such as `●`; `state` is the word, such as `running`.
     pub mark: String,
@@ -319,7 +319,7 @@ pub struct FeedLine {
 
 /// A setting with its value and the source of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub struct SettingInfo {
     pub key: String,
     pub value: String,
     /// The tier of the value: `user`, `project`, `default`, `environment` or `command line`.
@@ -340,16 +340,16 @@ pub struct DetailText {
 /// All data that the screen shows.
 #[derive(Clone, Debug, Default)]
 pub struct Data {
-    pub agents: Vec<Agent>,
+    pub agents: Vec<AgentInfo>,
     pub queue: Vec<Item>,
-    pub messages: Vec<Message>,
-    pub reservations: Vec<Reservation>,
-    pub tasks: Vec<Task>,
+    pub messages: Vec<MessageInfo>,
+    pub reservations: Vec<ReservationInfo>,
+    pub tasks: Vec<TaskInfo>,
     pub pairs: Vec<Pair>,
-    pub headings: Vec<Heading>,
-    pub runs: Vec<Run>,
+    pub headings: Vec<HeadingInfo>,
+    pub runs: Vec<RunInfo>,
     pub feed: std::collections::VecDeque<FeedLine>,
-    pub settings: Vec<Setting>,
+    pub settings: Vec<SettingInfo>,
     pub detail: DetailText,
     /// The last question to the knowledge, and the lines that were found.
     pub found: (String, Vec<String>),

@@ -10,9 +10,9 @@ use crate::Panel;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Runs `consort` with these words, as the person would type them.
-    Run(Errand),
+    Run(CommandRun),
     /// Runs `consort` with the terminal, for a command that asks or has a screen of its own.
-    InTerminal(Errand),
+    InTerminal(CommandRun),
     /// Carries out a change that the person has confirmed by typing the word that was shown.
     Confirmed(Confirmed),
     /// Ends an override, by which everyone may write a path.
@@ -52,7 +52,7 @@ pub enum Effect {
 
 /// A `consort` command with its input and the form in which its outcome is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Errand {
+pub struct CommandRun {
     pub words: Vec<String>,
     pub input: Option<String>,
     /// The directory that the command runs in, if not the screen's.
@@ -62,7 +62,7 @@ pub struct Errand {
     pub typed: Option<Box<Input>>,
 }
 
-impl Errand {
+impl CommandRun {
     /// Makes a command of these words.
     pub fn new<const N: usize>(words: [&str; N]) -> Self {
         Self { words: words.map(str::to_owned).to_vec(), ..Self::default() }
@@ -125,5 +125,5 @@ pub trait Door {
     fn carry_out(&mut self, effect: Effect);
 
     /// Runs `consort` in the terminal, which belongs to the command until it ends.
-    fn in_terminal(&mut self, errand: &Errand);
+    fn in_terminal(&mut self, errand: &CommandRun);
 }

@@ -4,19 +4,19 @@ use consort_core::Timestamp;
 use crossterm::event::KeyEvent;
 use crossterm::event::MouseEvent;
 
-use crate::Agent;
+use crate::AgentInfo;
+use crate::CommandRun;
 use crate::Confirmed;
 use crate::DetailText;
-use crate::Errand;
 use crate::FeedLine;
-use crate::Heading;
+use crate::HeadingInfo;
 use crate::Item;
-use crate::Message;
+use crate::MessageInfo;
 use crate::Pair;
-use crate::Reservation;
-use crate::Run;
-use crate::Setting;
-use crate::Task;
+use crate::ReservationInfo;
+use crate::RunInfo;
+use crate::SettingInfo;
+use crate::TaskInfo;
 
 /// An event from the terminal or from the door.
 #[derive(Clone, Debug)]
@@ -40,18 +40,18 @@ pub enum Event {
 pub enum News {
     /// The present time.
     Now(Timestamp),
-    Agents(Vec<Agent>),
+    Agents(Vec<AgentInfo>),
     Queue(Vec<Item>),
-    Messages(Vec<Message>),
-    Reservations(Vec<Reservation>),
-    Tasks(Vec<Task>),
-    Radar(Vec<Pair>, Vec<Heading>),
-    Runs(Vec<Run>),
+    Messages(Vec<MessageInfo>),
+    Reservations(Vec<ReservationInfo>),
+    Tasks(Vec<TaskInfo>),
+    Radar(Vec<Pair>, Vec<HeadingInfo>),
+    Runs(Vec<RunInfo>),
     /// Entries that were added to the journal.
     Feed(Vec<FeedLine>),
     /// The feed starts again with no entries, because another store has replaced the last one.
     FeedBegins,
-    Settings(Vec<Setting>),
+    Settings(Vec<SettingInfo>),
     Detail(DetailText),
     /// A question to the knowledge, and the lines that were found.
     Found(String, Vec<String>),
@@ -64,7 +64,7 @@ pub enum News {
 /// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    pub errand: Errand,
+    pub errand: CommandRun,
     pub is_well: bool,
     /// The output of the command, on either stream.
     pub text: String,

@@ -2,19 +2,19 @@
 
 use consort_core::presence::Status;
 
-use crate::Agent;
+use crate::AgentInfo;
 use crate::ChatTab;
 use crate::FeedLine;
 use crate::Item;
-use crate::Message;
+use crate::MessageInfo;
 use crate::Model;
 use crate::Panel;
-use crate::Reservation;
-use crate::Run;
-use crate::Setting;
+use crate::ReservationInfo;
+use crate::RunInfo;
+use crate::SettingInfo;
 use crate::Sort;
-use crate::Task;
-use crate::TaskState;
+use crate::TaskColumn;
+use crate::TaskInfo;
 
 /// The time for which a finished run keeps its card, in milliseconds.
 const LINGERS: i64 = 5_000;
@@ -24,14 +24,14 @@ const LINGERS: i64 = 5_000;
 pub(crate) enum AgentRow<'a> {
     Project(&'a str, usize),
     Spec(Option<&'a str>),
-    Agent(&'a Agent),
+    Agent(&'a AgentInfo),
 }
 
 /// A row of the tree of reservations.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PathRow<'a> {
     Directory { name: String, depth: usize },
-    Held { name: String, depth: usize, reservation: &'a Reservation },
+    Held { name: String, depth: usize, reservation: &'a ReservationInfo },
 }
 
 impl Model {
@@ -70,12 +70,12 @@ impl Model {
         at.unwrap_or(0)
     }
 
-    pub(crate) fn agent_named(&self, name: &str) -> Option<&Agent> {
+    pub(crate) fn agent_named(&self, name: &str) -> Option<&AgentInfo> {
         self.data.agents.iter().find(|agent| agent.name == name)
     }
 
     /// Returns the agents of the list in order, without headings.
-    pub(crate) fn agents(&self) -> Vec<&Agent> {
+    pub(crate) fn agents(&self) -> Vec<&AgentInfo> {
         self.agent_rows()
             .into_iter()
             .filter_map(|row| match row {
@@ -87,14 +87,14 @@ impl Model {
 
     /// Returns the rows of the list: the agents by project and spec, with a heading for each.
     pub(crate) fn agent_rows(&self) -> Vec<AgentRow<'_>> {
-        let wanted = |agent: &&Agent| {
+        let wanted = |agent: &&AgentInfo| {
             // Agents that are gone are listed only with all projects, as in `who --all`.
             let is_listed = agent.status != Status::Gone || self.scope.is_none();
             is_listed
                 && self.is_in_scope(&agent.project)
                 && (self.filter.is_empty() || self.passes(&words(agent)))
         };
-        let mut agents: Vec<&Agent> = self.data.agents.iter().filter(wanted).collect();
+        let mut agents: Vec<&AgentInfo> = self.data.agents.iter().filter(wanted).collect();
         agents.sort_by(|one, other| self.compare(one, other));
         let mut rows = Vec::new();
         let (mut project, mut spec) = (None, None);
@@ -117,8 +117,8 @@ impl Model {
 
     /// Compares two agents by project (this one first), spec (none last), gone, muted and pinned, then the
     /// chosen order.
-    fn compare(&self, one: &Agent, other: &Agent) -> std::cmp::Ordering {
-        let mark = |agent: &Agent| {
+    fn compare(&self, one: &AgentInfo, other: &AgentInfo) -> std::cmp::Ordering {
+        let mark = |agent: &AgentInfo| {
             let is_gone = agent.status == Status::Gone;
             (is_gone, self.muted.contains(&agent.key), !self.pinned.contains(&agent.key))
         };
@@ -127,7 +127,7 @@ impl Model {
             Sort::Name => std::cmp::Ordering::Equal,
             Sort::Age => other.last_active.cmp(&one.last_active),
             Sort::Lines => {
-                let lines = |agent: &Agent| agent.lines.map_or(0, |(added, removed)| added + removed);
+                let lines = |agent: &AgentInfo| agent.lines.map_or(0, |(added, removed)| added + removed);
                 lines(other).cmp(&lines(one))
             }
         };
@@ -135,13 +135,13 @@ impl Model {
         by_group.then(mark(one).cmp(&mark(other))).then(by).then_with(|| one.name.cmp(&other.name))
     }
 
-    fn group<'a>(&self, agent: &'a Agent) -> (bool, &'a str, bool, Option<&'a str>) {
+    fn group<'a>(&self, agent: &'a AgentInfo) -> (bool, &'a str, bool, Option<&'a str>) {
         let spec = agent.spec.as_deref();
         (agent.project != self.project, &agent.project, spec.is_none(), spec)
     }
 
     /// Returns the selected agent, or the first.
-    pub(crate) fn selected_agent(&self) -> Option<&Agent> {
+    pub(crate) fn selected_agent(&self) -> Option<&AgentInfo> {
         let agents = self.agents();
         let selected = self.agent.as_ref().and_then(|key| agents.iter().find(|agent| agent.key == *key));
         selected.or(agents.first()).copied()
@@ -171,8 +171,8 @@ impl Model {
     }
 
     /// Returns the messages of a tab, oldest first.
-    pub(crate) fn chat(&self, tab: &ChatTab) -> Vec<&Message> {
-        let is_of = |message: &&Message| match tab {
+    pub(crate) fn chat(&self, tab: &ChatTab) -> Vec<&MessageInfo> {
+        let is_of = |message: &&MessageInfo| match tab {
             ChatTab::Agents => false,
             ChatTab::All => message.is_broadcast(),
             ChatTab::With(name) => match message.is_mine {
@@ -188,8 +188,8 @@ impl Model {
     }
 
     /// Returns the tasks by state, in the order in which they are selected.
-    pub(crate) fn tasks(&self) -> Vec<&Task> {
-        let mut tasks: Vec<&Task> = self
+    pub(crate) fn tasks(&self) -> Vec<&TaskInfo> {
+        let mut tasks: Vec<&TaskInfo> = self
             .data
             .tasks
             .iter()
@@ -202,13 +202,13 @@ impl Model {
         tasks
     }
 
-    pub(crate) fn tasks_in(&self, state: TaskState) -> Vec<(usize, &Task)> {
+    pub(crate) fn tasks_in(&self, state: TaskColumn) -> Vec<(usize, &TaskInfo)> {
         self.tasks().into_iter().enumerate().filter(|(_, task)| task.state == state).collect()
     }
 
     /// Returns the rows of the reservations as a tree of paths.
     pub(crate) fn path_rows(&self) -> Vec<PathRow<'_>> {
-        let mut held: Vec<&Reservation> = self
+        let mut held: Vec<&ReservationInfo> = self
             .data
             .reservations
             .iter()
@@ -246,7 +246,7 @@ impl Model {
     }
 
     /// Returns the reservations in the order of the tree.
-    pub(crate) fn reservations(&self) -> Vec<&Reservation> {
+    pub(crate) fn reservations(&self) -> Vec<&ReservationInfo> {
         self.path_rows()
             .into_iter()
             .filter_map(|row| match row {
@@ -257,8 +257,8 @@ impl Model {
     }
 
     /// Returns the runs, those with a card first.
-    pub(crate) fn runs(&self) -> Vec<&Run> {
-        let mut runs: Vec<&Run> = self
+    pub(crate) fn runs(&self) -> Vec<&RunInfo> {
+        let mut runs: Vec<&RunInfo> = self
             .data
             .runs
             .iter()
@@ -269,11 +269,11 @@ impl Model {
     }
 
     /// Tells whether a run is shown as a card: it runs, or has ended just now.
-    pub(crate) fn has_card(&self, run: &Run) -> bool {
+    pub(crate) fn has_card(&self, run: &RunInfo) -> bool {
         !run.has_ended || run.ended_at.is_some_and(|at| self.now.since(at) < LINGERS)
     }
 
-    pub(crate) fn settings(&self) -> Vec<&Setting> {
+    pub(crate) fn settings(&self) -> Vec<&SettingInfo> {
         let settings = self.data.settings.iter();
         settings.filter(|one| self.passes(&format!("{} {} {}", one.key, one.value, one.source))).collect()
     }
@@ -299,7 +299,7 @@ impl Model {
         match self.panel {
             Panel::Tasks => self.tasks().iter().map(|task| format!("{} {}", task.file, task.id)).collect(),
             Panel::Reservations => {
-                let key = |one: &&Reservation| format!("{:?} {} {}", one.project, one.path, one.holder);
+                let key = |one: &&ReservationInfo| format!("{:?} {} {}", one.project, one.path, one.holder);
                 self.reservations().iter().map(key).collect()
             }
             Panel::Radar => {
@@ -313,16 +313,16 @@ impl Model {
 
     /// Tells whether an override needs no row of its own, because the row of a reservation of the same path
     /// shows it.
-    fn is_told_by_another(&self, one: &Reservation) -> bool {
-        let is_it = |other: &Reservation| {
+    fn is_told_by_another(&self, one: &ReservationInfo) -> bool {
+        let is_it = |other: &ReservationInfo| {
             !other.is_overridden && (&other.project, &other.path) == (&one.project, &one.path)
         };
         one.is_overridden && self.data.reservations.iter().any(is_it)
     }
 
     /// Finds the override by which the person lets everyone write a reserved path.
-    pub(crate) fn opened_by(&self, one: &Reservation) -> Option<&Reservation> {
-        let covers = |open: &&Reservation| {
+    pub(crate) fn opened_by(&self, one: &ReservationInfo) -> Option<&ReservationInfo> {
+        let covers = |open: &&ReservationInfo| {
             let is_below = open.path.ends_with('/') && one.path.starts_with(&open.path);
             open.is_overridden && open.project == one.project && (open.path == one.path || is_below)
         };
@@ -359,8 +359,8 @@ impl Model {
 }
 
 /// Returns the text of an agent that a filter searches.
-fn words(agent: &Agent) -> String {
-    let Agent { name, cli, project, doing, task, branch, .. } = agent;
+fn words(agent: &AgentInfo) -> String {
+    let AgentInfo { name, cli, project, doing, task, branch, .. } = agent;
     let (task, branch) = (task.as_deref().unwrap_or_default(), branch.as_deref().unwrap_or_default());
     format!("{name} {cli} {project} {doing} {task} {branch}")
 }

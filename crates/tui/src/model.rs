@@ -153,7 +153,7 @@ impl Sort {
 
 /// The purpose of an input line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum InputPurpose {
     /// An answer to an item of the queue, by its key; `given` has the answers to the earlier ones of several
     /// questions.
     Answer {
@@ -189,7 +189,7 @@ pub enum Purpose {
 /// An input line with its purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    pub purpose: Purpose,
+    pub purpose: InputPurpose,
     pub line: LineEdit,
 }
 
@@ -229,7 +229,7 @@ pub enum Choice {
     },
     /// Proposes a task to an agent.
     Assign {
-        task: Box<crate::Task>,
+        task: Box<crate::TaskInfo>,
         to: String,
     },
     /// Writes to an agent.
@@ -254,12 +254,12 @@ pub enum Choice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undo {
     pub what: String,
-    pub how: TakeBack,
+    pub how: UndoAction,
 }
 
 /// The way to take a change back; most variants hold the earlier value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TakeBack {
+pub enum UndoAction {
     Pinned(BTreeSet<String>),
     Muted(BTreeSet<String>),
     Sort(Sort),
@@ -279,7 +279,7 @@ pub struct Toast {
 
 /// The thing that a click is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ClickTarget {
     Panel(Panel),
     Item(usize),
     /// An option of the selected item.
@@ -352,7 +352,7 @@ pub struct Model {
     pub dismissed: BTreeSet<String>,
     pub interest: Interest,
     /// The areas that can be clicked, as they were drawn last; later ones are on top.
-    pub targets: Vec<(Rect, Target)>,
+    pub targets: Vec<(Rect, ClickTarget)>,
     /// The seed for choosing the words that confirm a change.
     pub seed: u64,
     /// Whether the first data has arrived.

@@ -26,7 +26,7 @@ use serde::Deserialize;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::reply::Refusal;
+use crate::reply::ApiError;
 use crate::server::Inner;
 
 /// Most entries that are read at once.
@@ -41,7 +41,7 @@ pub(crate) fn routes() -> Router<Arc<Inner>> {
 }
 
 #[derive(Deserialize)]
-struct Wish {
+struct EventsQuery {
     /// The name or id of a project; without it, every project.
     project: Option<String>,
     /// The last entry that the client saw; without it, only entries from now on are sent.
@@ -50,10 +50,10 @@ struct Wish {
 
 async fn events(
     State(inner): State<Arc<Inner>>,
-    wish: Result<Query<Wish>, QueryRejection>,
+    wish: Result<Query<EventsQuery>, QueryRejection>,
     headers: HeaderMap,
-) -> Result<impl IntoResponse, Refusal> {
-    let Query(wish) = wish.map_err(|error| Refusal::malformed(error.body_text()))?;
+) -> Result<impl IntoResponse, ApiError> {
+    let Query(wish) = wish.map_err(|error| ApiError::malformed(error.body_text()))?;
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let (project, last) = inner
         .with(move |app, _| {
@@ -74,10 +74,10 @@ async fn events(
     Ok(([("x-accel-buffering", "no")], stream))
 }
 
-type Sender = mpsc::Sender<Result<Event, Infallible>>;
+type EventSender = mpsc::Sender<Result<Event, Infallible>>;
 
 /// Sends every entry after `last`, until nobody listens.
-async fn follow(inner: &Arc<Inner>, project: Option<ProjectId>, mut last: Seq, listener: Sender) {
+async fn follow(inner: &Arc<Inner>, project: Option<ProjectId>, mut last: Seq, listener: EventSender) {
     // Listens before the first look, so that no entry is missed between the two.
     let Ok(mut news) = news(inner, project.clone()) else { return };
     loop {

@@ -16,7 +16,7 @@ use axum::response::Response;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::Proof;
 
-use crate::reply::Refusal;
+use crate::reply::ApiError;
 use crate::server::Connection;
 
 /// A secret that a caller has to show.
@@ -50,14 +50,14 @@ pub struct Tokens {
 
 /// The rights of a caller that was let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum ApiAccess {
     All,
     /// Everything, as the person, unless the caller's processes say that it is an agent.
     Person,
     Read,
 }
 
-impl Access {
+impl ApiAccess {
     /// Adds to the facts about a caller the proof that its token gives.
     pub(crate) fn proves(self, facts: CallerFacts) -> CallerFacts {
         match self {
@@ -81,10 +81,10 @@ const SYNC: &str = "/sync/";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl Guard {
-    fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Access, Refusal> {
+    fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<ApiAccess, ApiError> {
         let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let Some(host) = text(header::HOST).map(name_of).filter(|host| self.knows(host)) else {
-            return Err(Refusal::forbidden(
+            return Err(ApiError::forbidden(
                 "this server is not known by that name",
                 "`--host NAME` adds one",
             ));
@@ -96,7 +96,7 @@ impl Guard {
                     && (name_of(rest) == host || LOOPBACK.contains(&name_of(rest)))
             });
             if !own {
-                return Err(Refusal::forbidden(
+                return Err(ApiError::forbidden(
                     "a page of another site may not call",
                     "use this server's own page",
                 ));
@@ -109,16 +109,16 @@ impl Guard {
         // A browser cannot send a header of our choice with a websocket.
         let shown = shown.or_else(|| token_in(uri).filter(|_| uri.path().starts_with(SYNC)));
         match shown {
-            Some(shown) if self.tokens.all.is(shown) => Ok(Access::All),
-            Some(shown) if (self.tokens.person)(shown) => Ok(Access::Person),
+            Some(shown) if self.tokens.all.is(shown) => Ok(ApiAccess::All),
+            Some(shown) if (self.tokens.person)(shown) => Ok(ApiAccess::Person),
             Some(shown) if self.tokens.read.is(shown) => {
                 let looks = matches!(*method, Method::GET | Method::HEAD);
                 let may = looks && [API, SYNC].iter().any(|place| uri.path().starts_with(place));
-                may.then_some(Access::Read).ok_or_else(|| {
-                    Refusal::forbidden("this token may only read", "show the other one to do that")
+                may.then_some(ApiAccess::Read).ok_or_else(|| {
+                    ApiError::forbidden("this token may only read", "show the other one to do that")
                 })
             }
-            _ => Err(Refusal::unauthorized()),
+            _ => Err(ApiError::unauthorized()),
         }
     }
 
@@ -154,7 +154,7 @@ pub(crate) async fn guard(
     ConnectInfo(Connection(ends)): ConnectInfo<Connection>,
     mut request: Request,
     next: Next,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     let access = guard.admit(request.method(), request.uri(), request.headers())?;
     request.extensions_mut().insert(access);
     if let Some(ends) = ends {
@@ -170,7 +170,7 @@ mod tests {
     const SECRET: &str = "0123456789abcdef0123456789abcdef";
     const READ: &str = "fedcba9876543210fedcba9876543210";
 
-    fn access(line: &str, headers: &[(&str, &str)]) -> Option<Access> {
+    fn access(line: &str, headers: &[(&str, &str)]) -> Option<ApiAccess> {
         let tokens = Tokens {
             all: Token::new(SECRET).unwrap(),
             read: Token::new(READ).unwrap(),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn admits(headers: &[(&str, &str)]) -> bool {
-        access("POST /mcp", headers) == Some(Access::All)
+        access("POST /mcp", headers) == Some(ApiAccess::All)
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
             ("GET /apis", false),
         ] {
             let found = access(line, &[("host", "localhost"), ("authorization", &bearer)]);
-            assert_eq!(found, may.then_some(Access::Read), "{line}");
+            assert_eq!(found, may.then_some(ApiAccess::Read), "{line}");
         }
         let of_another_site =
             [("host", "localhost"), ("authorization", bearer.as_str()), ("origin", "http://evil.example")];
@@ -218,9 +218,9 @@ mod tests {
     fn only_a_websocket_shows_its_token_in_the_query() {
         let host = [("host", "localhost")];
         let asked = |path: &str, token: &str| access(&format!("GET {path}token={token}"), &host);
-        assert_eq!(asked("/sync/shop?", SECRET), Some(Access::All));
-        assert_eq!(asked("/sync/shop?a=b&", SECRET), Some(Access::All));
-        assert_eq!(asked("/sync/shop?", READ), Some(Access::Read));
+        assert_eq!(asked("/sync/shop?", SECRET), Some(ApiAccess::All));
+        assert_eq!(asked("/sync/shop?a=b&", SECRET), Some(ApiAccess::All));
+        assert_eq!(asked("/sync/shop?", READ), Some(ApiAccess::Read));
         for path in ["/api/who?", "/mcp?", "/api/events?", "/?", "/sync/shop#", "/sync/shop?x", "/sync?"] {
             assert_eq!(asked(path, SECRET), None, "{path}");
         }

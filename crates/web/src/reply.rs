@@ -4,22 +4,22 @@ use axum::http::StatusCode;
 use axum::http::header;
 use axum::response::IntoResponse;
 use axum::response::Response;
+use consort_core::explain::ErrorKind;
 use consort_core::explain::Explain;
-use consort_core::explain::Kind;
 use serde_json::json;
 
 /// The reason why a call was refused or failed: `{"error": {"kind", "message", "hints"}}`.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct ApiError {
     status: StatusCode,
-    kind: Kind,
+    kind: ErrorKind,
     message: String,
     hints: Vec<String>,
 }
 
-impl Refusal {
+impl ApiError {
     fn new(status: StatusCode, message: impl Into<String>, hint: &str) -> Self {
-        Self { status, kind: Kind::User, message: message.into(), hints: vec![hint.to_owned()] }
+        Self { status, kind: ErrorKind::User, message: message.into(), hints: vec![hint.to_owned()] }
     }
 
     pub(crate) fn forbidden(message: &str, hint: &str) -> Self {
@@ -50,23 +50,23 @@ impl Refusal {
 
     pub(crate) fn internal(message: String) -> Self {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
-        Self { status, kind: Kind::Internal, message, hints: Vec::new() }
+        Self { status, kind: ErrorKind::Internal, message, hints: Vec::new() }
     }
 }
 
-impl<E: Explain> From<E> for Refusal {
+impl<E: Explain> From<E> for ApiError {
     fn from(error: E) -> Self {
         let status = match error.kind() {
-            Kind::User => StatusCode::BAD_REQUEST,
-            Kind::Conflict => StatusCode::CONFLICT,
-            Kind::Busy | Kind::Retry => StatusCode::SERVICE_UNAVAILABLE,
-            Kind::Damaged | Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorKind::User => StatusCode::BAD_REQUEST,
+            ErrorKind::Conflict => StatusCode::CONFLICT,
+            ErrorKind::Busy | ErrorKind::Retry => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorKind::Damaged | ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self { status, kind: error.kind(), message: error.to_string(), hints: error.hints() }
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self { status, kind, message, hints } = self;
         let told = json!({ "error": { "kind": kind, "message": message, "hints": hints } });

@@ -27,7 +27,7 @@ use crate::api;
 use crate::events;
 use crate::guard;
 use crate::guard::Guard;
-use crate::reply::Refusal;
+use crate::reply::ApiError;
 use crate::sync;
 use crate::sync::SharedDocuments;
 
@@ -61,15 +61,15 @@ impl Inner {
     /// other.
     pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&mut App, &dyn ServedContext) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        work: impl FnOnce(&mut App, &dyn ServedContext) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
         let inner = Arc::clone(self);
         let work = move || {
             let mut app = (inner.open)();
             work(&mut app, inner.calls.as_ref())
         };
         let done = tokio::task::spawn_blocking(work).await;
-        done.unwrap_or_else(|error| Err(Refusal::internal(format!("the call failed: {error}"))))
+        done.unwrap_or_else(|error| Err(ApiError::internal(format!("the call failed: {error}"))))
     }
 }
 
@@ -107,8 +107,8 @@ impl HttpServer {
             .merge(sync::routes())
             .with_state(Arc::clone(&inner))
             .merge(others)
-            .fallback(async || Refusal::not_found())
-            .method_not_allowed_fallback(async || Refusal::not_found())
+            .fallback(async || ApiError::not_found())
+            .method_not_allowed_fallback(async || ApiError::not_found())
             .layer(middleware::from_fn_with_state(Arc::new(guard), guard::guard));
         let ended = end.clone();
         let serving =

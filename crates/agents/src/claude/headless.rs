@@ -12,11 +12,11 @@ use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
 use serde_json::Value;
 
+use crate::EndReport;
 use crate::Headless;
 use crate::HeadlessCommand;
-use crate::LastWords;
 use crate::OutputReader;
-use crate::Over;
+use crate::WorkerEnd;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -137,8 +137,8 @@ impl OutputReader for Reader {
         told
     }
 
-    fn last_words(&mut self, _over: &Over<'_>) -> LastWords {
-        LastWords { has_ended: self.has_ended, ..LastWords::default() }
+    fn last_words(&mut self, _over: &WorkerEnd<'_>) -> EndReport {
+        EndReport { has_ended: self.has_ended, ..EndReport::default() }
     }
 }
 

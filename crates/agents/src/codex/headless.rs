@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use super::run_log;
 use super::run_log::RunLog;
+use crate::EndReport;
 use crate::Headless;
 use crate::HeadlessCommand;
-use crate::LastWords;
 use crate::OutputReader;
-use crate::Over;
+use crate::WorkerEnd;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -114,7 +114,7 @@ impl OutputReader for Reader {
         vec![worker_output::begins(&id, "tool", String::new()), worker_output::ends(&id, false, why)]
     }
 
-    fn last_words(&mut self, over: &Over<'_>) -> LastWords {
+    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let log = self.session.as_deref().and_then(|session| RunLog::find(over.config_dir, session));
         let log = log.unwrap_or_default();
         let mut told = Vec::new();
@@ -127,7 +127,7 @@ impl OutputReader for Reader {
             }
             failure
         });
-        LastWords { told, failure, has_ended: self.has_ended }
+        EndReport { told, failure, has_ended: self.has_ended }
     }
 }
 

@@ -12,11 +12,11 @@ use consort_core::path_part::PathPart;
 use consort_core::text;
 use serde_json::Value;
 
+use crate::EndReport;
 use crate::Headless;
 use crate::HeadlessCommand;
-use crate::LastWords;
 use crate::OutputReader;
-use crate::Over;
+use crate::WorkerEnd;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -125,14 +125,14 @@ impl OutputReader for Reader {
         told
     }
 
-    fn last_words(&mut self, over: &Over<'_>) -> LastWords {
+    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let usage = self.session.as_deref().and_then(|session| {
             let log = format!("session-state/{}/events.jsonl", PathPart::of_any(session).as_str());
             usage(&(over.read)(&over.config_dir.join(log))?)
         });
         let failure = self.error.take().map(|(status, message)| failure::read(status, &message, over.now));
         let has_ended = self.has_ended && over.exit.code == Some(0);
-        LastWords { told: usage.map(WorkerEvent::UsedInAll).into_iter().collect(), failure, has_ended }
+        EndReport { told: usage.map(WorkerEvent::UsedInAll).into_iter().collect(), failure, has_ended }
     }
 }
 

@@ -11,11 +11,11 @@ use consort_core::dispatch::WorkerEvent;
 use consort_core::text;
 use serde_json::Value;
 
+use crate::EndReport;
 use crate::Headless;
 use crate::HeadlessCommand;
-use crate::LastWords;
 use crate::OutputReader;
-use crate::Over;
+use crate::WorkerEnd;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -136,7 +136,7 @@ impl OutputReader for Reader {
         vec![WorkerEvent::Retries { attempt, why: text::one_line(&why, 300), until }]
     }
 
-    fn last_words(&mut self, over: &Over<'_>) -> LastWords {
+    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let mut told = Vec::new();
         self.finish_text(&mut told);
         // Some failures show only in the exit code.
@@ -147,7 +147,7 @@ impl OutputReader for Reader {
         };
         let failure = kind.filter(|_| !self.has_ended).zip(worker_output::cut_short(over.exit, over.now));
         let failure = failure.map(|(kind, failure)| Failure { kind, ..failure });
-        LastWords { told, failure, has_ended: self.has_ended }
+        EndReport { told, failure, has_ended: self.has_ended }
     }
 }
 

@@ -13,11 +13,11 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::CONTENT;
+use crate::EndReport;
 use crate::Headless;
 use crate::HeadlessCommand;
-use crate::LastWords;
 use crate::OutputReader;
-use crate::Over;
+use crate::WorkerEnd;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -147,11 +147,11 @@ impl OutputReader for Reader {
         vec![WorkerEvent::Retries { attempt: self.attempts, why, until: None }]
     }
 
-    fn last_words(&mut self, over: &Over<'_>) -> LastWords {
+    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let mut told = Vec::new();
         self.finish_text(&mut told);
         let has_ended = self.has_spoken && over.exit.code == Some(0);
-        LastWords { told, failure: self.failure.take(), has_ended }
+        EndReport { told, failure: self.failure.take(), has_ended }
     }
 }
 

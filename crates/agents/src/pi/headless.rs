@@ -9,11 +9,11 @@ use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
 use serde_json::Value;
 
+use crate::EndReport;
 use crate::Headless;
 use crate::HeadlessCommand;
-use crate::LastWords;
 use crate::OutputReader;
-use crate::Over;
+use crate::WorkerEnd;
 use crate::failure;
 use crate::worker_output;
 use crate::worker_output::text_at;
@@ -88,10 +88,10 @@ impl OutputReader for Reader {
         told
     }
 
-    fn last_words(&mut self, over: &Over<'_>) -> LastWords {
+    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let failure = self.error.take().map(|error| failure::read(None, &error, over.now));
         let has_ended = self.has_answered && over.exit.code == Some(0);
-        LastWords { failure, has_ended, ..LastWords::default() }
+        EndReport { failure, has_ended, ..EndReport::default() }
     }
 }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use consort_core::dispatch::CHECK_TIMEOUT_S;
 use consort_core::dispatch::Chain;
+use consort_core::dispatch::ChainStep;
 use consort_core::dispatch::Contract;
 use consort_core::dispatch::MOST_STEPS;
-use consort_core::dispatch::Step;
 use consort_core::text;
 
 use super::FileForm;
@@ -45,8 +45,8 @@ pub fn read_chain(text: &str, form: FileForm) -> Result<Chain, Vec<Problem>> {
     reader.end(chain)
 }
 
-fn step(reader: &mut Reader<'_>, node: &Node) -> Step {
-    let mut step = Step::default();
+fn step(reader: &mut Reader<'_>, node: &Node) -> ChainStep {
+    let mut step = ChainStep::default();
     for field in reader.table(node, "a step", &["task", "role", "cli", "model", "contract"]) {
         match field.key.as_str() {
             "task" => step.task = reader.text(field).unwrap_or_default(),

@@ -10,11 +10,11 @@ use consort_core::journal::Number;
 use consort_core::messages::MessageName;
 use consort_core::messages::MessageType;
 use consort_core::monitor::Attention;
-use consort_core::monitor::Delivery;
-use consort_core::monitor::PaneTurn;
-use consort_core::monitor::Purpose;
+use consort_core::monitor::PaneStateChange;
+use consort_core::monitor::RecordedState;
 use consort_core::monitor::Remedy;
-use consort_core::monitor::TurnState;
+use consort_core::monitor::TypingOutcome;
+use consort_core::monitor::TypingPurpose;
 use consort_core::policy::AskAnswer;
 use consort_core::policy::AskRecord;
 use consort_core::presence::AgentName;
@@ -33,7 +33,7 @@ use crate::panes::inbox::InboxItem;
 use crate::panes::inbox::Waits;
 use crate::panes::typing;
 use crate::panes::typing::Typeable;
-use crate::panes::waiting::Waiting;
+use crate::panes::waiting::WaitingAgent;
 use crate::person;
 use crate::world::World;
 
@@ -131,7 +131,7 @@ fn answer_pane(
     world: &World,
     app: &mut App,
     caller: &CallerFacts,
-    waiting: Waiting,
+    waiting: WaitingAgent,
     option: &str,
 ) -> CommandResult {
     let actor = app.may_use_pane(caller, &waiting.subject)?;
@@ -151,7 +151,7 @@ fn answer_pane(
             let delivery = nudge(world, app, &waiting)?;
             world.out.line(format!("{name} {}.", delivery.told()))?;
             match delivery {
-                Delivery::Delivered => Ok(()),
+                TypingOutcome::Delivered => Ok(()),
                 _ => Err(CommandError::Told),
             }
         }
@@ -172,13 +172,13 @@ fn answer_pane(
 }
 
 /// Types the agent's first prompt again, or a word to go on.
-fn nudge(world: &World, app: &App, waiting: &Waiting) -> Result<Delivery, CommandError> {
+fn nudge(world: &World, app: &App, waiting: &WaitingAgent) -> Result<TypingOutcome, CommandError> {
     let opened = waiting.subject.record.as_ref().and_then(|record| record.opened.as_ref());
     let prompt = opened.and_then(|opened| opened.prompt.clone());
     let (purpose, text) = match waiting.why {
-        Attention::Unconfirmed => (Purpose::Prompt, prompt),
-        Attention::Limit | Attention::Error => (Purpose::Continue, None),
-        _ => (Purpose::Nudge, None),
+        Attention::Unconfirmed => (TypingPurpose::Prompt, prompt),
+        Attention::Limit | Attention::Error => (TypingPurpose::Continue, None),
+        _ => (TypingPurpose::Nudge, None),
     };
     let what = Typeable { purpose, text: text.unwrap_or_else(|| typing::GO_ON.to_owned()) };
     let signature = typing::signature(world, app, waiting.subject.cli());
@@ -186,13 +186,13 @@ fn nudge(world: &World, app: &App, waiting: &Waiting) -> Result<Delivery, Comman
 }
 
 /// Notes that the person is not to be asked about this agent again until something has changed.
-fn forget(app: &mut App, waiting: &Waiting) -> Result<(), CommandError> {
+fn forget(app: &mut App, waiting: &WaitingAgent) -> Result<(), CommandError> {
     let recorded = waiting.subject.record.as_ref();
     if let Some(place) = recorded.and_then(|record| record.place().cloned())
         && matches!(waiting.why, Attention::Stalled | Attention::Unconfirmed)
     {
         let (name, cli) = (AgentName::from(waiting.subject.name()), waiting.subject.cli().to_owned());
-        app.note_turn(&PaneTurn { place, name, cli, state: TurnState::Working, about: None })?;
+        app.note_turn(&PaneStateChange { place, name, cli, state: RecordedState::Working, about: None })?;
     }
     Ok(())
 }

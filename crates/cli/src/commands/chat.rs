@@ -9,9 +9,9 @@ use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::messages::Correspondent;
 use consort_core::messages::InboxRequest;
+use consort_core::messages::MessageRefusal;
 use consort_core::messages::MessageType;
 use consort_core::messages::Recipients;
-use consort_core::messages::Refusal;
 use consort_core::messages::SendRequest;
 use consort_core::messages::quote_letter;
 use consort_core::messages::quote_message;
@@ -26,7 +26,7 @@ use crate::error::CommandResult;
 use crate::output;
 use crate::person;
 use crate::wake;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -93,7 +93,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
 }
 
-fn say(world: &World, opened: &mut Opened, other: &Agent, line: &str) -> CommandResult {
+fn say(world: &World, opened: &mut OpenWorld, other: &Agent, line: &str) -> CommandResult {
     if line.is_empty() {
         return Ok(());
     }
@@ -101,7 +101,7 @@ fn say(world: &World, opened: &mut Opened, other: &Agent, line: &str) -> Command
     let name =
         opened.app.name_of(&other.session)?.map_or_else(|| other.name.to_string(), |name| name.to_string());
     if opened.app.find_agent(&name).map(|agent| agent.session).ok().as_ref() != Some(&other.session) {
-        return Err(Refusal::Gone { name }.into());
+        return Err(MessageRefusal::Gone { name }.into());
     }
     let request = SendRequest {
         caller: person::acting(&mut opened.app)?,

@@ -11,9 +11,9 @@ use consort_host::env;
 use super::git_hook;
 use crate::connect;
 use crate::connect::Consent;
+use crate::connect::OfferedCli;
 use crate::connect::Parts;
 use crate::connect::State;
-use crate::connect::Target;
 use crate::connect::git_merge;
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -112,7 +112,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     let mut targets = Vec::new();
     let (_, is_once) = one_by_one(found, |cli| {
-        let target = Target::new(world, cli, &worktree, args.level.project);
+        let target = OfferedCli::new(world, cli, &worktree, args.level.project);
         refuse_twice(world, cli, target.level(), &worktree)?;
         if args.mcp && cli.mcp(target.level(), &env::get).is_none() {
             let place = if args.level.project { " for a project" } else { "" };

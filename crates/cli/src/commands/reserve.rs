@@ -20,7 +20,7 @@ use crate::person;
 use crate::render::holds::number;
 use crate::render::holds::shown;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -93,7 +93,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 }
 
 /// Prints a note if a reservation may not be what was meant.
-fn remark(world: &World, opened: &Opened, typed: &str, hold: &Hold) {
+fn remark(world: &World, opened: &OpenWorld, typed: &str, hold: &Hold) {
     let shown = text::foreign(typed, 200);
     if hold.project.as_ref() != Some(&opened.project.id) {
         let place = if hold.project.is_none() { "in no git repository" } else { "in another project" };
@@ -110,7 +110,7 @@ fn remark(world: &World, opened: &Opened, typed: &str, hold: &Hold) {
 }
 
 /// Waits until nobody else holds the paths, and reserves them.
-fn wait(world: &World, opened: &mut Opened, args: &Args) -> Result<HoldOutcome, CommandError> {
+fn wait(world: &World, opened: &mut OpenWorld, args: &Args) -> Result<HoldOutcome, CommandError> {
     let mut hold_wait = HoldWait::new(world, opened, args.timeout)?;
     loop {
         match hold(world, opened, args) {
@@ -133,7 +133,7 @@ fn wait(world: &World, opened: &mut Opened, args: &Args) -> Result<HoldOutcome, 
 }
 
 /// Reserves the paths, or fails if others hold them.
-fn hold(world: &World, opened: &mut Opened, args: &Args) -> Result<HoldOutcome, CommandError> {
+fn hold(world: &World, opened: &mut OpenWorld, args: &Args) -> Result<HoldOutcome, CommandError> {
     let caller = person::acting(&mut opened.app)?;
     Ok(opened.app.hold(&HoldRequest {
         caller,

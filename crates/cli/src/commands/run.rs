@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::REASONING;
+use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
-use consort_core::dispatch::RunWords;
 use consort_core::dispatch::Safety;
 
 use super::init::kinds;
@@ -24,9 +24,9 @@ use crate::runs::follow;
 use crate::runs::follow::Interrupts;
 use crate::runs::review;
 use crate::runs::start;
-use crate::runs::start::Wanted;
+use crate::runs::start::RunWanted;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -110,10 +110,10 @@ fn dollars(text: &str) -> Result<Cost, String> {
 
 impl HowArgs {
     /// Combines these options with a task.
-    pub(crate) fn wanted(&self, task: String) -> Wanted {
-        Wanted {
+    pub(crate) fn wanted(&self, task: String) -> RunWanted {
+        RunWanted {
             task,
-            words: RunWords {
+            words: RunOptions {
                 cli: self.cli.clone(),
                 model: self.model.clone(),
                 safety: self.safety.as_deref().and_then(Safety::named),
@@ -123,7 +123,7 @@ impl HowArgs {
                 budget: self.budget,
             },
             is_reviewed: self.review,
-            ..Wanted::default()
+            ..RunWanted::default()
         }
     }
 }
@@ -133,7 +133,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let caller = person::acting(&mut opened.app)?;
     let text = text(args)?;
     let role = crate::runs::role::named(world, &opened, args.how.role.as_deref())?;
-    let wanted = Wanted { cwd: args.cwd.clone(), name: args.name.clone(), ..args.how.wanted(text) };
+    let wanted = RunWanted { cwd: args.cwd.clone(), name: args.name.clone(), ..args.how.wanted(text) };
     // Listens before the run begins: a Ctrl-C between the two would leave the run to itself.
     let interrupts = (!args.detach).then(Interrupts::listen);
     let run = match &args.task {
@@ -151,7 +151,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 
 pub(super) fn detached(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     run: &RunRecord,
     json: bool,
 ) -> Result<ExitCode, CommandError> {
@@ -171,7 +171,7 @@ pub(super) fn detached(
 /// Follows a run to its end: its progress goes to standard error, its result to standard output.
 pub(super) fn waited_for(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     run: &RunRecord,
     interrupts: Option<&Interrupts>,
     json: bool,
@@ -180,7 +180,7 @@ pub(super) fn waited_for(
         let (number, name) = (run.number, &run.spec.name);
         output::note(format_args!("Run {number}: {name} ({}, {})", run.spec.role, run.spec.cli));
     }
-    let mut show = |line: &crate::runs::directory::Line| {
+    let mut show = |line: &crate::runs::directory::RunLine| {
         if let Some(told) = render::told(&line.what).filter(|_| !json) {
             output::note(told);
         }

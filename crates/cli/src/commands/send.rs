@@ -20,7 +20,7 @@ use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
 use consort_core::presence::AgentView;
 use consort_core::presence::Quadrant;
-use consort_core::presence::Scope;
+use consort_core::presence::WhoScope;
 use consort_core::text;
 
 use crate::error::CommandError;
@@ -194,7 +194,7 @@ fn at_place(world: &World, app: &mut App, name: String) -> Result<String, Comman
     if Quadrant::named(&name).is_none() {
         return Ok(name);
     }
-    let seen = app.who(&Scope::Everywhere, None, |agents| observe::look(&world.paths.home, agents))?;
+    let seen = app.who(&WhoScope::Everywhere, None, |agents| observe::look(&world.paths.home, agents))?;
     let is_there = |seen: &&AgentView| seen.quadrant.is_some_and(|quadrant| quadrant.as_str() == name);
     let there: Vec<String> =
         seen.agents.iter().filter(is_there).map(|seen| seen.agent.name.to_string()).collect();

@@ -62,7 +62,7 @@ pub(crate) struct ListArgs {
 
 /// The record of a token, as it is stored.
 #[derive(Serialize, Deserialize)]
-struct Token {
+struct StoredToken {
     id: String,
     commands: Vec<String>,
     expires_at: Timestamp,
@@ -96,7 +96,8 @@ fn new(world: &World, args: &NewArgs) -> CommandResult {
     let host = app.host();
     let (id, secret) = (hex(host.random())[..8].to_owned(), hex(host.random()) + &hex(host.random()));
     let expires_at = host.now().plus(i64::from(args.days) * Timestamp::DAY);
-    let token = Token { id: id.clone(), commands: args.commands.clone(), expires_at, hash: hash(&secret) };
+    let token =
+        StoredToken { id: id.clone(), commands: args.commands.clone(), expires_at, hash: hash(&secret) };
     connect::private_dir(&world.paths.tokens())?;
     let text = serde_json::to_string(&token).unwrap_or_default();
     connect::write_own(&world.paths.tokens().join(&id), text.as_bytes(), &world.pending())?;
@@ -105,7 +106,7 @@ fn new(world: &World, args: &NewArgs) -> CommandResult {
 
 fn list(world: &World, args: &ListArgs) -> CommandResult {
     let now = world.app().host().now();
-    let mut tokens: Vec<Token> = fs::read_dir(world.paths.tokens())
+    let mut tokens: Vec<StoredToken> = fs::read_dir(world.paths.tokens())
         .into_iter()
         .flatten()
         .flatten()
@@ -191,7 +192,7 @@ fn read_descriptor(fd: i32) -> Result<Vec<u8>, CommandError> {
     Ok(bytes)
 }
 
-fn read(path: &Path) -> Option<Token> {
+fn read(path: &Path) -> Option<StoredToken> {
     serde_json::from_slice(&consort_files::read(path, LONGEST).ok()?).ok()
 }
 

@@ -6,14 +6,14 @@ use std::path::Path;
 use consort_agents::AgentCli;
 use consort_core::presence::Agent;
 use consort_core::presence::Observed;
-use consort_core::presence::Scope;
+use consort_core::presence::WhoScope;
 
 use super::git_hook;
 use super::init::AgentArgs;
 use super::init::LevelArgs;
 use super::init::one_by_one;
 use crate::connect;
-use crate::connect::Plan;
+use crate::connect::FilePlan;
 use crate::connect::git_merge;
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -94,7 +94,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// The changes that disconnect a CLI, and the files that cannot be understood.
-type Plans = (Vec<Plan>, Vec<CommandError>);
+type Plans = (Vec<FilePlan>, Vec<CommandError>);
 
 fn plan(
     world: &World,
@@ -123,7 +123,7 @@ fn runs_sessions(world: &World, cli: &dyn AgentCli) -> bool {
         runs = agents.iter().any(|agent| agent.kind == cli.kind());
         agents.iter().map(|_| Observed::default()).collect()
     };
-    let _ = world.app().who(&Scope::Everywhere, None, look);
+    let _ = world.app().who(&WhoScope::Everywhere, None, look);
     runs
 }
 
@@ -136,7 +136,7 @@ fn disconnect(
     worktree: &Path,
 ) -> Result<bool, CommandError> {
     let (plans, failures) = plan(world, args, cli, worktree, &[cli]);
-    plans.iter().try_for_each(Plan::check)?;
+    plans.iter().try_for_each(FilePlan::check)?;
     for plan in &plans {
         if plan.removes_program() && runs_sessions(world, cli) {
             output::note(format_args!(

@@ -6,9 +6,9 @@ use std::io::IsTerminal as _;
 use super::who;
 use crate::connect;
 use crate::connect::Consent;
+use crate::connect::OfferedCli;
 use crate::connect::Parts;
 use crate::connect::State;
-use crate::connect::Target;
 use crate::error::CommandResult;
 use crate::render::agents;
 use crate::screen;
@@ -74,7 +74,7 @@ fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
             continue;
         }
         let is_for_project = standing.project != State::Absent;
-        targets.push(Target::new(world, cli, &opened.place.worktree, is_for_project));
+        targets.push(OfferedCli::new(world, cli, &opened.place.worktree, is_for_project));
     }
     phases.ended("finding agent CLIs");
     let consent = if args.yes { Consent::Given } else { Consent::Offer };

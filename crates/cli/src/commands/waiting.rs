@@ -19,7 +19,7 @@ use crate::notify;
 use crate::output;
 use crate::panes::inbox;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 use crate::world::caller_facts;
 
@@ -53,8 +53,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
 /// Prints the list whenever it has changed, and takes typed lines as answers. On a terminal it also notes
 /// that the person looks, so that agents whose own dialog would be hidden may ask here.
-fn follow(world: &World, opened: &mut Opened, mut last: Vec<Value>, is_json: bool) -> CommandResult {
-    let Opened { app, config, .. } = opened;
+fn follow(world: &World, opened: &mut OpenWorld, mut last: Vec<Value>, is_json: bool) -> CommandResult {
+    let OpenWorld { app, config, .. } = opened;
     let is_watched = !is_json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let typed = is_watched.then(typed_lines);
     let mut last_key = app.host().now();

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use consort_core::App;
 use consort_core::presence::Caller;
-use consort_core::presence::Scope;
 use consort_core::presence::WhoOutcome;
+use consort_core::presence::WhoScope;
 use consort_core::text;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::observe;
 use crate::render::agents;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 use crate::world::caller_facts;
 
@@ -84,8 +84,12 @@ fn outdated_shields(app: &mut App, worktree: &Path) -> Result<Vec<String>, Comma
 }
 
 /// Lists the agents that are here, with everything that can be observed of them.
-pub(crate) fn look(world: &World, opened: &mut Opened, everywhere: bool) -> Result<WhoOutcome, CommandError> {
-    let scope = if everywhere { Scope::Everywhere } else { Scope::Project(opened.project.clone()) };
+pub(crate) fn look(
+    world: &World,
+    opened: &mut OpenWorld,
+    everywhere: bool,
+) -> Result<WhoOutcome, CommandError> {
+    let scope = if everywhere { WhoScope::Everywhere } else { WhoScope::Project(opened.project.clone()) };
     let you = match opened.caller()? {
         Caller::Agent(agent) => Some(agent.session),
         Caller::Person | Caller::Anonymous(_) => None,

@@ -29,11 +29,11 @@ pub(crate) use files::TheirFile;
 pub(crate) use files::private_dir;
 pub(crate) use files::write_own;
 pub(crate) use offer::Consent;
+pub(crate) use offer::OfferedCli;
 pub(crate) use offer::Parts;
-pub(crate) use offer::Target;
 pub(crate) use offer::agree;
 pub(crate) use offer::offer;
-pub(crate) use plan::Plan;
+pub(crate) use plan::FilePlan;
 use plan::plan_connect;
 pub(crate) use plan::plan_disconnect;
 

@@ -15,7 +15,7 @@ use consort_agents::allow;
 use consort_core::text;
 use consort_host::env;
 
-use super::Plan;
+use super::FilePlan;
 use super::TheirFile;
 use super::find_program;
 use super::hook_program;
@@ -27,14 +27,14 @@ use crate::output;
 use crate::world::World;
 
 /// A CLI that may be connected, for the user or for a project.
-pub(crate) struct Target {
+pub(crate) struct OfferedCli {
     pub(crate) cli: &'static dyn AgentCli,
     config_dir: PathBuf,
     worktree: PathBuf,
     pub(crate) is_for_project: bool,
 }
 
-impl Target {
+impl OfferedCli {
     pub(crate) fn new(
         world: &World,
         cli: &'static dyn AgentCli,
@@ -68,7 +68,7 @@ impl Parts {
 
     /// Returns the parts for one CLI. A CLI with a sandbox always gets our MCP server: its commands reach the
     /// store only through that.
-    fn of(self, target: &Target) -> Vec<Purpose> {
+    fn of(self, target: &OfferedCli) -> Vec<Purpose> {
         let all = [
             (true, Purpose::Hooks),
             (self.mcp || target.cli.has_sandbox(), Purpose::Mcp),
@@ -93,7 +93,7 @@ impl Parts {
 
 /// Tells whether a CLI's commands are to run behind the shield: they do already, or it is wanted and
 /// available.
-fn has_shield(target: &Target, is_wanted: bool) -> bool {
+fn has_shield(target: &OfferedCli, is_wanted: bool) -> bool {
     let (cli, level) = (target.cli, target.level());
     if cli.shield(level).is_empty() {
         if is_wanted {
@@ -137,7 +137,7 @@ pub(crate) enum Consent {
 /// error if something failed: a failure with one CLI is printed, and no reason to leave out the others.
 pub(crate) fn offer(
     world: &World,
-    targets: &[Target],
+    targets: &[OfferedCli],
     mut parts: Parts,
     consent: Consent,
 ) -> Result<(bool, CommandResult), CommandError> {
@@ -158,17 +158,17 @@ pub(crate) fn offer(
         }
         let answer = loop {
             match ask(consent, &offers, parts)? {
-                Answer::Diff => show_diff()?,
+                OfferAnswer::Diff => show_diff()?,
                 answer => break answer,
             }
         };
         match answer {
-            Answer::Yes => {
+            OfferAnswer::Yes => {
                 let done = connect_each(world, offers, parts)?;
                 return Ok((done.0, all_went_well.and(done.1)));
             }
-            Answer::Toggle(toggled) => parts = toggled,
-            Answer::No | Answer::Diff => {
+            OfferAnswer::Toggle(toggled) => parts = toggled,
+            OfferAnswer::No | OfferAnswer::Diff => {
                 output::note("Nothing was changed.");
                 if consent == Consent::Offer {
                     output::note("Not to be asked again: consort config set init.offer false");
@@ -181,15 +181,15 @@ pub(crate) fn offer(
 
 /// The changes that one CLI would get.
 struct Offer<'t> {
-    target: &'t Target,
-    plans: Vec<Plan>,
+    target: &'t OfferedCli,
+    plans: Vec<FilePlan>,
     /// The changes in words: `13 hooks, 57 allow rules, MCP server`.
     summary: String,
 }
 
 fn prepare<'t>(
     world: &World,
-    targets: &'t [Target],
+    targets: &'t [OfferedCli],
     parts: Parts,
 ) -> Result<(Vec<Offer<'t>>, CommandResult), CommandError> {
     let (mut offers, mut all_went_well) = (Vec::new(), Ok(()));
@@ -212,7 +212,7 @@ fn prepare<'t>(
 }
 
 /// Describes the parts that are missing or would be renewed.
-fn summary(target: &Target, wanted: &[Purpose]) -> String {
+fn summary(target: &OfferedCli, wanted: &[Purpose]) -> String {
     let (cli, level) = (target.cli, target.level());
     let insertions = cli.insertions(level, &env::get);
     let is_due = |insertion: &&Insertion| {
@@ -235,7 +235,7 @@ fn summary(target: &Target, wanted: &[Purpose]) -> String {
 }
 
 /// Plans the changes that connecting would make.
-fn changes(world: &World, target: &Target, wanted: &[Purpose]) -> Result<Vec<Plan>, CommandError> {
+fn changes(world: &World, target: &OfferedCli, wanted: &[Purpose]) -> Result<Vec<FilePlan>, CommandError> {
     let mut plans = plan_connect(world, target.cli, target.level(), wanted)?;
     plans.retain(|plan| !plan.changes_nothing());
     Ok(plans)
@@ -267,11 +267,11 @@ fn connect_each(
 /// Carries out the plans that the person has agreed to. Consent takes its time, and some CLIs write their
 /// files all the while: if a file has changed, the same changes are planned again. Nothing is written before
 /// every plan was found to hold.
-fn carry_out(world: &World, target: &Target, plans: Vec<Plan>, parts: Parts) -> CommandResult {
+fn carry_out(world: &World, target: &OfferedCli, plans: Vec<FilePlan>, parts: Parts) -> CommandResult {
     let cli = target.cli;
-    let is_current = plans.iter().all(Plan::is_current);
+    let is_current = plans.iter().all(FilePlan::is_current);
     let plans = if is_current { plans } else { changes(world, target, &parts.of(target))? };
-    plans.iter().try_for_each(Plan::check)?;
+    plans.iter().try_for_each(FilePlan::check)?;
     for plan in &plans {
         plan.carry_out(&world.pending())?;
         world.out.line(format!("Connected {}: {}", cli.title(), plan.path.display()))?;
@@ -301,7 +301,7 @@ fn close(is_for_project: bool) {
     ));
 }
 
-enum Answer {
+enum OfferAnswer {
     Yes,
     No,
     Diff,
@@ -311,9 +311,9 @@ enum Answer {
 
 /// Asks the person at the terminal, even if the output goes elsewhere. An answer that is not understood is
 /// asked for again.
-fn ask(consent: Consent, offers: &[Offer<'_>], parts: Parts) -> Result<Answer, CommandError> {
+fn ask(consent: Consent, offers: &[Offer<'_>], parts: Parts) -> Result<OfferAnswer, CommandError> {
     if consent == Consent::Given {
-        return Ok(Answer::Yes);
+        return Ok(OfferAnswer::Yes);
     }
     let what = match offers {
         [only] => only.target.cli.title().to_owned(),
@@ -322,11 +322,11 @@ fn ask(consent: Consent, offers: &[Offer<'_>], parts: Parts) -> Result<Answer, C
     let mut keys = "d: show the diff; m, p, a, s: with or without MCP server, primer, allow rules, shield";
     loop {
         return Ok(match line(&format!("{keys}\nConnect {what}? [Y/n/d/m/p/a/s] "))?.as_deref() {
-            Some("" | "y" | "yes") => Answer::Yes,
-            Some("d" | "diff") => Answer::Diff,
-            Some("n" | "no" | "q") | None => Answer::No,
+            Some("" | "y" | "yes") => OfferAnswer::Yes,
+            Some("d" | "diff") => OfferAnswer::Diff,
+            Some("n" | "no" | "q") | None => OfferAnswer::No,
             Some(key) => match parts.toggled(key) {
-                Some(toggled) => Answer::Toggle(toggled),
+                Some(toggled) => OfferAnswer::Toggle(toggled),
                 None => {
                     keys = "y: yes; n: no; d: show the diff; m, p, a, s: with or without MCP server, primer, allow \
                             rules, shield";

@@ -12,8 +12,8 @@ use consort_agents::InsertionFormat;
 use consort_agents::Level;
 use consort_agents::Purpose;
 use consort_agents::SettingsError;
+use consort_core::explain::ErrorKind;
 use consort_core::explain::Explain;
-use consort_core::explain::Kind;
 use consort_core::text;
 use consort_files::OurDir;
 use consort_files::TemporaryFiles;
@@ -35,7 +35,7 @@ const NO_ORIGINAL: &str = "no-original";
 const WRITTEN: &str = "written";
 
 /// A planned change of a settings file.
-pub(crate) struct Plan {
+pub(crate) struct FilePlan {
     file: TheirFile,
     /// The path of the file.
     pub(crate) path: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) struct Plan {
     record: PathBuf,
 }
 
-impl Plan {
+impl FilePlan {
     pub(crate) fn changes_nothing(&self) -> bool {
         self.before == self.after
     }
@@ -165,7 +165,7 @@ pub(crate) fn plan_connect(
     cli: &dyn AgentCli,
     level: Level<'_>,
     wanted: &[Purpose],
-) -> Result<Vec<Plan>, CommandError> {
+) -> Result<Vec<FilePlan>, CommandError> {
     let is_wanted = |insertion: &Insertion| wanted.contains(&insertion.purpose);
     let mut plans = Vec::new();
     for (file, insertions) in files_of(cli, level) {
@@ -180,11 +180,11 @@ pub(crate) fn plan_connect(
 }
 
 fn connected(
-    mut plan: Plan,
+    mut plan: FilePlan,
     insertions: &[Insertion],
     level: Level<'_>,
     is_wanted: impl Fn(&Insertion) -> bool,
-) -> Result<Plan, CommandError> {
+) -> Result<FilePlan, CommandError> {
     let ours = hook_program(level);
     for insertion in insertions {
         let cannot = |error| malformed(&plan.path, error);
@@ -227,7 +227,7 @@ pub(crate) fn plan_disconnect(
     cli: &dyn AgentCli,
     level: Level<'_>,
     leaving: &[&'static dyn AgentCli],
-) -> Vec<Result<Plan, CommandError>> {
+) -> Vec<Result<FilePlan, CommandError>> {
     let mut plans = Vec::new();
     for (file, insertions) in files_of(cli, level) {
         if insertions.iter().all(|insertion| insertion.purpose == Purpose::Primer)
@@ -235,7 +235,7 @@ pub(crate) fn plan_disconnect(
         {
             continue;
         }
-        let disconnected = |plan: Plan| Plan { after: plan.original.clone(), ..plan };
+        let disconnected = |plan: FilePlan| FilePlan { after: plan.original.clone(), ..plan };
         plans.push(plan(world, file, &insertions, level).map(disconnected));
     }
     // The file that was made first goes last: the others may be in its directory.
@@ -279,7 +279,7 @@ fn plan(
     file: TheirFile,
     insertions: &[Insertion],
     level: Level<'_>,
-) -> Result<Plan, CommandError> {
+) -> Result<FilePlan, CommandError> {
     let (before, path) = (file.read()?, file.path());
     let record = world.paths.backups().join(record_name(&path));
     let written = fs::read_to_string(record.join(WRITTEN)).ok();
@@ -302,7 +302,7 @@ fn plan(
             }
         }
     };
-    Ok(Plan { file, path, after: before.clone(), before, original, record })
+    Ok(FilePlan { file, path, after: before.clone(), before, original, record })
 }
 
 /// Tells whether the text of an insertion may as well have been written by the person.
@@ -349,8 +349,8 @@ struct Malformed {
 }
 
 impl Explain for Malformed {
-    fn kind(&self) -> Kind {
-        Kind::User
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::User
     }
 
     fn hints(&self) -> Vec<String> {
@@ -371,7 +371,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.json");
         let pending = TemporaryFiles::new(&dir.path().join("pending"));
-        let plan = Plan {
+        let plan = FilePlan {
             file: TheirFile::OfUser(path.clone()),
             path: path.clone(),
             before: Some("before".into()),

@@ -21,7 +21,7 @@ use super::Played;
 
 /// A command for an actor to run: `consort` with these words, and this text on its standard input.
 #[derive(Serialize, Deserialize)]
-struct Call {
+struct DemoCommand {
     words: Vec<String>,
     input: String,
 }
@@ -38,13 +38,13 @@ pub(super) struct Ran {
 pub(crate) fn act() -> Played<()> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
-        let call: Call = serde_json::from_str(&line?)?;
+        let call: DemoCommand = serde_json::from_str(&line?)?;
         writeln!(out, "{}", json!(run(&call)?))?;
     }
     Ok(())
 }
 
-fn run(call: &Call) -> std::io::Result<Ran> {
+fn run(call: &DemoCommand) -> std::io::Result<Ran> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(&call.words)
         .stdin(Stdio::piped())
@@ -59,7 +59,7 @@ fn run(call: &Call) -> std::io::Result<Ran> {
 }
 
 /// A handle of an actor's process, which ends when the handle is dropped.
-pub(super) struct Actor {
+pub(super) struct DemoAgent {
     pub(super) name: &'static str,
     cli: &'static str,
     session: String,
@@ -70,7 +70,7 @@ pub(super) struct Actor {
     is_busy: bool,
 }
 
-impl Actor {
+impl DemoAgent {
     /// Starts an actor under this name and begins its session; also returns what its model is told at the
     /// start.
     pub(super) fn enter(
@@ -107,7 +107,7 @@ impl Actor {
         Ok(told.iter().filter_map(|text| text.as_str()).collect::<Vec<_>>().join("\n"))
     }
 
-    /// Starts a hook that waits for somebody; [`Actor::end`] returns its result.
+    /// Starts a hook that waits for somebody; [`DemoAgent::end`] returns its result.
     pub(super) fn begin_hook(&mut self, event: &str, more: Value) -> Played<()> {
         let mut call = json!({ "session_id": self.session, "cwd": self.cwd, "hook_event_name": event });
         if let (Value::Object(call), Value::Object(more)) = (&mut call, more) {
@@ -118,7 +118,7 @@ impl Actor {
 
     fn begin(&mut self, words: &[&str], input: &str) -> Played<()> {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        let call = Call { words, input: input.to_owned() };
+        let call = DemoCommand { words, input: input.to_owned() };
         let Some(calls) = &mut self.calls else { return Ok(()) };
         self.is_busy = true;
         writeln!(calls, "{}", json!(call))?;
@@ -134,7 +134,7 @@ impl Actor {
     }
 }
 
-impl Drop for Actor {
+impl Drop for DemoAgent {
     fn drop(&mut self) {
         // The answer that its hook waits for comes no more.
         if self.is_busy {

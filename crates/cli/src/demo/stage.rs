@@ -15,7 +15,7 @@ use consort_sqlite::Access;
 use consort_sqlite::Store;
 
 use super::Played;
-use super::actor::Actor;
+use super::actor::DemoAgent;
 use crate::output::Out;
 use crate::output::Style;
 use crate::runs::follow::Interrupts;
@@ -100,10 +100,10 @@ impl<'a> Stage<'a> {
     }
 
     /// Begins the session of an agent; also returns what its model is told at the start.
-    pub(super) fn enter(&self, name: &'static str, cli: &'static str) -> Played<(Actor, String)> {
+    pub(super) fn enter(&self, name: &'static str, cli: &'static str) -> Played<(DemoAgent, String)> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["demo", "--act"]);
-        Actor::enter(self.sealed(command), name, cli, &self.project())
+        DemoAgent::enter(self.sealed(command), name, cli, &self.project())
     }
 
     pub(super) fn file(&self, name: &str) -> PathBuf {

@@ -14,14 +14,14 @@ use consort_core::monitor::Watched;
 const SKIP: i64 = 20;
 
 /// A step that the watcher takes with an agent whose screen stays the same, and when.
-pub(super) struct Step {
+pub(super) struct StallStep {
     pub(super) after_s: i64,
     pub(super) what: Triage,
 }
 
 /// Watches an agent whose model hangs until the person has to decide, and one look longer, when the agent has
 /// gone on. Returns the watcher's steps, and whether the late answer was accepted.
-pub(super) fn watch(signature: &Signature) -> (Vec<Step>, bool) {
+pub(super) fn watch(signature: &Signature) -> (Vec<StallStep>, bool) {
     let look = |seconds: i64, said: &str| {
         let screen =
             format!("{said}\n\n✻ Thinking… ({seconds}s · esc to interrupt)\n\n{}\n❯ \n{0}", "─".repeat(60));
@@ -35,13 +35,13 @@ pub(super) fn watch(signature: &Signature) -> (Vec<Step>, bool) {
         seconds += SKIP;
         watched.observe(&look(seconds, "● Reading src/session.rs"), None, at(seconds));
         match watched.triage("", false, at(seconds)) {
-            Triage::Act => steps.push(Step { after_s: seconds, what: Triage::Act }),
+            Triage::Act => steps.push(StallStep { after_s: seconds, what: Triage::Act }),
             Triage::Escalate => break,
             Triage::Watch | Triage::Wait if seconds > 3_600 => break,
             Triage::Watch | Triage::Wait => {}
         }
     }
-    steps.push(Step { after_s: seconds, what: Triage::Escalate });
+    steps.push(StallStep { after_s: seconds, what: Triage::Escalate });
     watched.observe(&look(seconds + 1, "● The lifetime is in src/session.rs."), None, at(seconds + 1));
     (steps, !watched.seems_stalled("", at(seconds + 2)))
 }

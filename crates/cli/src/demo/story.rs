@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::Played;
 use super::Stage;
-use super::actor::Actor;
+use super::actor::DemoAgent;
 use super::stall;
 
 /// The events of the demo, counted.
@@ -65,7 +65,7 @@ pub(crate) fn tell(stage: &Stage<'_>) -> Played<Summary> {
     Ok(summary)
 }
 
-fn presence(stage: &Stage<'_>, summary: &mut Summary) -> Played<(Actor, Actor)> {
+fn presence(stage: &Stage<'_>, summary: &mut Summary) -> Played<(DemoAgent, DemoAgent)> {
     stage.scene(1, "They see each other")?;
     let (mut falcon, _) = stage.enter("Falcon", "claude")?;
     stage.say("   Falcon (Claude Code) starts, then Raven (Codex). Raven's model reads:")?;
@@ -78,7 +78,12 @@ fn presence(stage: &Stage<'_>, summary: &mut Summary) -> Played<(Actor, Actor)> 
     Ok((falcon, raven))
 }
 
-fn message(stage: &Stage<'_>, falcon: &mut Actor, raven: &mut Actor, summary: &mut Summary) -> Played<()> {
+fn message(
+    stage: &Stage<'_>,
+    falcon: &mut DemoAgent,
+    raven: &mut DemoAgent,
+    summary: &mut Summary,
+) -> Played<()> {
     stage.scene(2, "They talk")?;
     stage.say("   Falcon runs: consort send Raven 'I am changing how sessions end.'")?;
     done(falcon, &["send", "Raven", "I am changing how sessions end."])?;
@@ -91,7 +96,12 @@ fn message(stage: &Stage<'_>, falcon: &mut Actor, raven: &mut Actor, summary: &m
     Ok(())
 }
 
-fn conflict(stage: &Stage<'_>, falcon: &mut Actor, raven: &mut Actor, summary: &mut Summary) -> Played<()> {
+fn conflict(
+    stage: &Stage<'_>,
+    falcon: &mut DemoAgent,
+    raven: &mut DemoAgent,
+    summary: &mut Summary,
+) -> Played<()> {
     stage.scene(3, "They stay out of each other's way")?;
     stage.say("   Falcon runs: consort reserve src/session.rs --reason 'shorter lifetime'")?;
     stage.say("   Raven is about to edit that file:")?;
@@ -106,7 +116,7 @@ fn conflict(stage: &Stage<'_>, falcon: &mut Actor, raven: &mut Actor, summary: &
     Ok(())
 }
 
-fn shield(stage: &Stage<'_>, raven: &mut Actor, summary: &mut Summary) -> Played<()> {
+fn shield(stage: &Stage<'_>, raven: &mut DemoAgent, summary: &mut Summary) -> Played<()> {
     stage.scene(4, "Also where a command's text does not tell what it writes")?;
     stage.say("   Raven runs a script over src/*.rs, behind the shield:")?;
     let ran = raven.consort(&["shield", "--", "sh", "tidy.sh"])?;
@@ -123,7 +133,12 @@ fn shield(stage: &Stage<'_>, raven: &mut Actor, summary: &mut Summary) -> Played
     Ok(())
 }
 
-fn collision(stage: &Stage<'_>, falcon: &mut Actor, raven: &mut Actor, summary: &mut Summary) -> Played<()> {
+fn collision(
+    stage: &Stage<'_>,
+    falcon: &mut DemoAgent,
+    raven: &mut DemoAgent,
+    summary: &mut Summary,
+) -> Played<()> {
     stage.scene(5, "A collision is foreseen")?;
     stage.say(
         "   You ask both of them, in different words, for things that will meet. Raven's model reads:",
@@ -150,7 +165,7 @@ fn collision(stage: &Stage<'_>, falcon: &mut Actor, raven: &mut Actor, summary: 
     Ok(())
 }
 
-fn question(stage: &Stage<'_>, raven: &mut Actor, summary: &mut Summary) -> Played<()> {
+fn question(stage: &Stage<'_>, raven: &mut DemoAgent, summary: &mut Summary) -> Played<()> {
     stage.scene(6, "You answer from one place")?;
     let (mut heron, _) = stage.enter("Heron", "claude")?;
     summary.agents += 1;
@@ -180,7 +195,7 @@ fn question(stage: &Stage<'_>, raven: &mut Actor, summary: &mut Summary) -> Play
     Ok(())
 }
 
-fn show_waiting(stage: &Stage<'_>, raven: &mut Actor) -> Played<()> {
+fn show_waiting(stage: &Stage<'_>, raven: &mut DemoAgent) -> Played<()> {
     stage.say("   consort waiting says:")?;
     stage.quote(&raven.consort(&["waiting"])?.out)?;
     stage.say(
@@ -210,7 +225,7 @@ fn stalled(stage: &Stage<'_>, summary: &mut Summary) -> Played<()> {
     Ok(())
 }
 
-fn knowledge(stage: &Stage<'_>, falcon: &mut Actor, summary: &mut Summary) -> Played<()> {
+fn knowledge(stage: &Stage<'_>, falcon: &mut DemoAgent, summary: &mut Summary) -> Played<()> {
     stage.scene(8, "What one learns, the next one knows")?;
     stage.say("   Falcon runs: consort know add decision 'session lifetime' 'One hour: tablets sleep.'")?;
     done(falcon, &["know", "add", "decision", "session lifetime", "One hour: tablets sleep."])?;
@@ -225,7 +240,7 @@ fn knowledge(stage: &Stage<'_>, falcon: &mut Actor, summary: &mut Summary) -> Pl
 }
 
 /// Runs a command that has to succeed, and returns its output.
-fn done(agent: &mut Actor, words: &[&str]) -> Played<String> {
+fn done(agent: &mut DemoAgent, words: &[&str]) -> Played<String> {
     let ran = agent.consort(words)?;
     expect(ran.code == Some(0), &format!("{} may {}", agent.name, words.join(" ")), &ran.error)?;
     Ok(ran.out)

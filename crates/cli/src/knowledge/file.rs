@@ -10,8 +10,8 @@ use std::process::Stdio;
 
 use consort_core::knowledge::GitFileMark;
 use consort_core::knowledge::GitFileStamp;
+use consort_core::knowledge::KnowledgeCursor;
 use consort_core::knowledge::KnowledgeIndex;
-use consort_core::knowledge::KnowledgePlace;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::TakenIn;
 use consort_core::text;
@@ -21,7 +21,7 @@ use rustix::fs::FlockOperation;
 use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::output;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 
 /// The path of the file in a worktree.
 const NAME: &str = ".consort/knowledge.yjs";
@@ -44,7 +44,7 @@ pub(crate) fn stamp(worktree: &Path) -> Option<GitFileStamp> {
 
 /// Takes in what the project's file says that is not known yet, and warns if that fails. A file that cannot
 /// be understood keeps nobody from what is known.
-pub(crate) fn take_in(opened: &mut Opened, scope: &Scope) -> TakenIn {
+pub(crate) fn take_in(opened: &mut OpenWorld, scope: &Scope) -> TakenIn {
     let taken = opened.app.take_in_git_file(scope, &opened.place.worktree);
     if let TakenIn::Failed(why) = &taken {
         output::note(format_args!("Warning: {}", text::printable(why.trim_end())));
@@ -53,13 +53,13 @@ pub(crate) fn take_in(opened: &mut Opened, scope: &Scope) -> TakenIn {
 }
 
 /// Takes in the project's file, in the process that may die of it.
-pub(crate) fn take_in_here(opened: &mut Opened) -> Result<(), CommandError> {
+pub(crate) fn take_in_here(opened: &mut OpenWorld) -> Result<(), CommandError> {
     let (worktree, scope) = (opened.place.worktree.clone(), Scope::Project(opened.project.id.clone()));
     let file = file(&worktree);
     // The stamp is taken before the file is read: a change during the reading counts as a new state.
     let (Some(stamp), Some(update)) = (stamp(&worktree), file.read_bytes(LONGEST)?) else { return Ok(()) };
     let mut index = opened.app.knowledge()?;
-    let mut place = KnowledgePlace::default();
+    let mut place = KnowledgeCursor::default();
     let entries = opened.app.knowledge_since(&scope, &mut place)?.unwrap_or_default();
     let mut known = document::from_entries(&entries).map_err(|error| not_made(&error))?;
     let (new, edits) = document::merge_new(&mut known, &update).map_err(|error| {
@@ -83,7 +83,7 @@ pub(crate) fn take_in_here(opened: &mut Opened) -> Result<(), CommandError> {
 
 /// Takes in a file that the user names, and returns how many words were new.
 pub(crate) fn ingest_file(
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     index: &mut dyn KnowledgeIndex,
     scope: &Scope,
     file: &TheirFile,
@@ -146,7 +146,7 @@ fn not_made(error: &document::CrdtError) -> CommandError {
 
 /// Takes in both sides of a file that git could not merge: git leaves one of them in the worktree, and adding
 /// that side drops the other.
-fn take_in_sides(opened: &mut Opened, scope: &Scope) -> Result<(), CommandError> {
+fn take_in_sides(opened: &mut OpenWorld, scope: &Scope) -> Result<(), CommandError> {
     let sides = consort_host::unmerged_sides(&opened.place.worktree, NAME);
     for side in &sides {
         if !matches!(in_a_child("try", &[], side)?, Some((0, _))) {
@@ -178,7 +178,7 @@ pub(crate) fn warn_without_driver(worktree: &Path) {
 }
 
 /// Writes the project's file. The content of the present file must have been taken in.
-pub(crate) fn save(opened: &mut Opened) -> Result<(PathBuf, usize), CommandError> {
+pub(crate) fn save(opened: &mut OpenWorld) -> Result<(PathBuf, usize), CommandError> {
     let (worktree, scope) = (opened.place.worktree.clone(), Scope::Project(opened.project.id.clone()));
     take_in_sides(opened, &scope)?;
     // Of two processes that save at once, the later one has everything that the earlier one had.
@@ -206,13 +206,13 @@ pub(crate) fn save(opened: &mut Opened) -> Result<(PathBuf, usize), CommandError
 }
 
 /// The document as the file has it, and the place in the journal up to which it has everything.
-type Made = (Vec<u8>, KnowledgePlace);
+type Made = (Vec<u8>, KnowledgeCursor);
 
 /// Makes the document of the present file and the entries since; `None` if these are not enough.
 fn edited(
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     scope: &Scope,
-    mut place: KnowledgePlace,
+    mut place: KnowledgeCursor,
     former: &[u8],
 ) -> Result<Option<Made>, CommandError> {
     let Some(entries) = opened.app.knowledge_since(scope, &mut place)? else { return Ok(None) };
@@ -220,8 +220,8 @@ fn edited(
     Ok(state.map(|state| (state, place)))
 }
 
-fn whole(opened: &mut Opened, scope: &Scope) -> Result<Made, CommandError> {
-    let mut place = KnowledgePlace::default();
+fn whole(opened: &mut OpenWorld, scope: &Scope) -> Result<Made, CommandError> {
+    let mut place = KnowledgeCursor::default();
     let entries = opened.app.knowledge_since(scope, &mut place)?.unwrap_or_default();
     let document = document::from_entries(&entries).map_err(|error| not_made(&error))?;
     Ok((document.state(), place))

@@ -58,7 +58,7 @@ pub(crate) struct SavedFiles(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    due: Mutex<Due>,
+    due: Mutex<PendingSave>,
     /// Held while files are written, so that the end of the process waits for that.
     writing: Mutex<()>,
 }
@@ -67,7 +67,7 @@ struct Shared {
 type Save = Arc<dyn Fn(&Path) + Send + Sync>;
 
 #[derive(Default)]
-struct Due {
+struct PendingSave {
     worktrees: BTreeSet<PathBuf>,
     /// The worktrees whose settings were read, and whether these want the file written.
     wanted: BTreeMap<PathBuf, bool>,

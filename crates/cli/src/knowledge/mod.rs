@@ -23,7 +23,7 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::person;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Most tokens that an answer may cost its reader, unless the caller says otherwise.
@@ -40,14 +40,14 @@ pub(crate) struct ScopeArgs {
 }
 
 impl ScopeArgs {
-    pub(crate) fn of(&self, opened: &Opened) -> Scope {
+    pub(crate) fn of(&self, opened: &OpenWorld) -> Scope {
         if self.global { Scope::Global } else { Scope::Project(opened.project.id.clone()) }
     }
 }
 
 /// Asks a question, after taking in the file that others may have changed.
 pub(crate) fn ask(
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     scope: &Scope,
     source: &str,
     format: Format,
@@ -93,7 +93,7 @@ fn mistakes_of_one(mistakes: &[Mistake]) -> CommandError {
 /// Records a batch, and prints the result.
 pub(crate) fn act(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     scope: Scope,
     actions: Value,
     manner: Manner,

@@ -39,12 +39,12 @@ const TICK: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A project whose files are watched, and its worktree.
-pub(crate) type Place = (ProjectId, PathBuf);
+pub(crate) type WatchedWorktree = (ProjectId, PathBuf);
 
 /// The files that something is known of, as they were when they were last looked at.
 pub(crate) struct FileWatcher {
     seen: HashMap<PathBuf, Option<(SystemTime, u64)>>,
-    watch: Option<Watch>,
+    watch: Option<DirectoryWatch>,
     is_told: bool,
 }
 
@@ -56,11 +56,15 @@ impl FileWatcher {
 
     /// Makes a watcher that goes on looking.
     pub(crate) fn begin() -> Self {
-        Self { watch: Watch::begin(), ..Self::once() }
+        Self { watch: DirectoryWatch::begin(), ..Self::once() }
     }
 
     /// Marks as stale what is known of files that have changed since the last look, and returns their paths.
-    pub(crate) fn look(&mut self, app: &mut App, places: &[Place]) -> Result<Vec<String>, StoreError> {
+    pub(crate) fn look(
+        &mut self,
+        app: &mut App,
+        places: &[WatchedWorktree],
+    ) -> Result<Vec<String>, StoreError> {
         app.close_if_replaced();
         let mut index = app.knowledge()?;
         app.catch_up(&mut *index)?;
@@ -129,14 +133,14 @@ fn stand(path: &Path) -> Option<(SystemTime, u64)> {
 
 /// A watch of the directories that known files are in, and of those above: nothing else, so there is nothing
 /// to ignore, and a large tree costs nothing.
-struct Watch {
+struct DirectoryWatch {
     watcher: RecommendedWatcher,
     watched: BTreeSet<PathBuf>,
     /// A socket that is readable when something has happened.
     heard: UnixStream,
 }
 
-impl Watch {
+impl DirectoryWatch {
     /// Begins to watch; `None` if the system has no watches left, or reports only which entries of a
     /// directory come and go. Files are looked at then.
     fn begin() -> Option<Self> {

@@ -6,7 +6,7 @@ use consort_core::messages::WakeCheck;
 use consort_core::monitor::Composer;
 use consort_core::monitor::Pace;
 use consort_core::monitor::PaneState;
-use consort_core::monitor::Purpose;
+use consort_core::monitor::TypingPurpose;
 use consort_host::env;
 
 use super::typing;
@@ -17,7 +17,7 @@ use super::watcher::Watcher;
 use crate::error::CommandError;
 use crate::notify;
 use crate::runs::orphans;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 
 /// Time that a CLI's own way has to bring mail before anything is typed.
 const NATIVE: i64 = 5 * Timestamp::SECOND;
@@ -29,11 +29,11 @@ const AGAIN: i64 = 20 * Timestamp::SECOND;
 const MOST_ACCEPTED: u32 = 3;
 
 /// The texts to be typed, each with the key of its pane.
-pub(super) type Due = Vec<(String, Typeable)>;
+pub(super) type DueTexts = Vec<(String, Typeable)>;
 
 impl Watcher<'_> {
     /// Does everything that is due after a look at the panes.
-    pub(crate) fn act(&mut self, opened: &mut Opened) -> Result<(), CommandError> {
+    pub(crate) fn act(&mut self, opened: &mut OpenWorld) -> Result<(), CommandError> {
         orphans::reap(&self.world.paths, &mut opened.app)?;
         let now = self.now();
         for (_, pane) in self.panes_mut().filter(|(_, pane)| pane.typed.is_typing()) {
@@ -52,8 +52,8 @@ impl Watcher<'_> {
 
     /// Collects the suggestions to accept: of agents that we opened and whose composer suggests what to say
     /// next, if the person allows it. A suggestion is typed like any text: so it is seen before Enter.
-    fn accept_suggestions(&mut self, opened: &Opened) -> Due {
-        let (now, mut due) = (self.now(), Due::new());
+    fn accept_suggestions(&mut self, opened: &OpenWorld) -> DueTexts {
+        let (now, mut due) = (self.now(), DueTexts::new());
         if !is_on(opened, "monitor.accept_suggestions") {
             return due;
         }
@@ -65,7 +65,7 @@ impl Watcher<'_> {
             }
             let suggestion = pane.look.composer.as_ref().and_then(Composer::suggestion);
             if let Some(text) = suggestion.filter(|_| pane.subject.opener().is_some()) {
-                due.push((key.clone(), Typeable { purpose: Purpose::Prompt, text: text.to_owned() }));
+                due.push((key.clone(), Typeable { purpose: TypingPurpose::Prompt, text: text.to_owned() }));
                 pane.accepted += 1;
             }
         }
@@ -73,9 +73,9 @@ impl Watcher<'_> {
     }
 
     /// Collects wake lines for idle agents that have mail which nothing else brings them.
-    fn wake_by_mail(&mut self, opened: &mut Opened) -> Result<Due, CommandError> {
+    fn wake_by_mail(&mut self, opened: &mut OpenWorld) -> Result<DueTexts, CommandError> {
         let now = self.now();
-        let mut due = Due::new();
+        let mut due = DueTexts::new();
         for (key, pane) in self.panes_mut() {
             let Some(agent) = pane.subject.agent.clone() else { continue };
             let has_mail =
@@ -84,13 +84,16 @@ impl Watcher<'_> {
             // A CLI's own plugin or socket is quicker.
             let waits = pane.mail_since.is_some_and(|since| now.since(since) >= NATIVE);
             if waits && pane.typed.rested(now) >= AGAIN {
-                due.push((key.clone(), Typeable { purpose: Purpose::Prompt, text: typing::wake_line(1) }));
+                due.push((
+                    key.clone(),
+                    Typeable { purpose: TypingPurpose::Prompt, text: typing::wake_line(1) },
+                ));
             }
         }
         Ok(due)
     }
 
-    fn type_all(&mut self, opened: &Opened, due: Due) {
+    fn type_all(&mut self, opened: &OpenWorld, due: DueTexts) {
         let (now, data) = (self.now(), opened.data.clone());
         for (key, what) in due {
             let Some(cli) = self.pane(&key).map(|pane| pane.subject.cli().to_owned()) else { continue };
@@ -105,7 +108,7 @@ impl Watcher<'_> {
 }
 
 /// Tells whether a setting is on, in the place where the watcher was started.
-pub(super) fn is_on(opened: &Opened, key: &str) -> bool {
+pub(super) fn is_on(opened: &OpenWorld, key: &str) -> bool {
     opened.config.get(key) == "true"
 }
 

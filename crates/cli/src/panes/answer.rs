@@ -2,7 +2,7 @@
 //! are answered for the person alone.
 
 use consort_core::App;
-use consort_core::explain::Kind;
+use consort_core::explain::ErrorKind;
 use consort_core::journal::Actor;
 use consort_core::monitor::Attention;
 use consort_core::monitor::Chosen;
@@ -12,7 +12,7 @@ use consort_core::text;
 use consort_host::Tmux;
 
 use super::signature_of;
-use super::waiting::Waiting;
+use super::waiting::WaitingAgent;
 use crate::error::CommandError;
 use crate::world::World;
 
@@ -31,14 +31,14 @@ pub(crate) fn choose_option(
     world: &World,
     app: &App,
     tmux: &Tmux,
-    waiting: &Waiting,
+    waiting: &WaitingAgent,
     option: &str,
     actor: &Actor,
 ) -> Result<Answered, CommandError> {
     let name = waiting.subject.name();
     let refuse = |message: String, hint: String| CommandError::Explained {
         error: message.into(),
-        kind: Kind::Conflict,
+        kind: ErrorKind::Conflict,
         hints: vec![hint],
     };
     let is_persons = matches!(waiting.why, Attention::Permission | Attention::Plan | Attention::Dialog);

@@ -5,11 +5,11 @@ use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::role::Role;
+use super::role::WatcherRole;
 use super::watcher::TICK;
 use super::watcher::Watcher;
 use crate::error::CommandError;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Longest time the end waits for a text that is being typed: half a text would stay in a composer.
@@ -39,7 +39,7 @@ pub(crate) fn watch(world: &World) -> Background {
         let Ok(world) = World::new(overrides) else { return };
         let world = World { cwd, ..world };
         let Ok(mut opened) = world.open() else { return };
-        let (mut role, mut watcher) = (Role::new(&world.paths.data), Watcher::new(&world));
+        let (mut role, mut watcher) = (WatcherRole::new(&world.paths.data), Watcher::new(&world));
         loop {
             let began = watcher.now();
             let has_role = role.take(began).is_ok();
@@ -63,7 +63,7 @@ pub(crate) fn watch(world: &World) -> Background {
 }
 
 /// Looks at all panes once and acts, as the holder of the watcher's role.
-fn look(watcher: &mut Watcher<'_>, opened: &mut Opened) -> Result<(), CommandError> {
+fn look(watcher: &mut Watcher<'_>, opened: &mut OpenWorld) -> Result<(), CommandError> {
     opened.app.close_if_replaced();
     for seen in watcher.sweep(&mut opened.app)? {
         watcher.note(&mut opened.app, &seen)?;

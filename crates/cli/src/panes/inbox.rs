@@ -21,7 +21,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::waiting;
-use super::waiting::Waiting;
+use super::waiting::WaitingAgent;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
@@ -41,7 +41,7 @@ pub(crate) enum Waits {
         agent: Box<Agent>,
     },
     /// A question or a problem that a pane shows.
-    Pane(Box<Waiting>),
+    Pane(Box<WaitingAgent>),
     Mail(Box<Letter>),
     Contest(Box<HoldView>),
 }

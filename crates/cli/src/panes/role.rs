@@ -19,7 +19,7 @@ use rustix::fs::flock;
 const SILENT: i64 = 3 * Timestamp::SECOND;
 
 /// The role, held or wanted by this process.
-pub(crate) struct Role {
+pub(crate) struct WatcherRole {
     path: PathBuf,
     held: Option<File>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Holder {
     pub(crate) is_silent: bool,
 }
 
-impl Role {
+impl WatcherRole {
     pub(crate) fn new(data: &Path) -> Self {
         Self { path: data.join("watcher.lock"), held: None }
     }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn one_has_it_and_a_silent_one_is_named() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut one, mut other) = (Role::new(dir.path()), Role::new(dir.path()));
+        let (mut one, mut other) = (WatcherRole::new(dir.path()), WatcherRole::new(dir.path()));
         assert_eq!(one.take(Timestamp(10_000)), Ok(()));
         let pid = std::process::id();
         assert_eq!(other.take(Timestamp(11_000)), Err(Holder { pid, is_silent: false }));

@@ -2,12 +2,12 @@
 //! that the person allows, looks again, and then leaves it to the person.
 
 use consort_core::Timestamp;
-use consort_core::monitor::PaneTurn;
+use consort_core::monitor::PaneStateChange;
 use consort_core::monitor::ProcessTrees as _;
-use consort_core::monitor::Purpose;
+use consort_core::monitor::RecordedState;
 use consort_core::monitor::TreeProcess;
 use consort_core::monitor::Triage;
-use consort_core::monitor::TurnState;
+use consort_core::monitor::TypingPurpose;
 use consort_core::monitor::plain_text;
 use consort_core::presence::AgentName;
 use consort_core::presence::is_shell;
@@ -15,14 +15,14 @@ use consort_core::secrets::redacted;
 use consort_core::text;
 use consort_host::Tmux;
 
-use super::act::Due;
+use super::act::DueTexts;
 use super::act::is_on;
 use super::typing;
 use super::typing::Typeable;
 use super::watcher::WatchedPane;
 use super::watcher::Watcher;
 use crate::error::CommandError;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::is_agent;
 
 /// Processor time in ms plus I/O in KiB since the last look, above which a tool is not idle.
@@ -33,11 +33,11 @@ const LINES: usize = 50;
 
 impl Watcher<'_> {
     /// Takes the next step with each agent that stands still, and returns the texts to be typed.
-    pub(super) fn follow_stalls(&mut self, opened: &mut Opened) -> Result<Due, CommandError> {
+    pub(super) fn follow_stalls(&mut self, opened: &mut OpenWorld) -> Result<DueTexts, CommandError> {
         let now = self.now();
         let may_nudge = is_on(opened, "monitor.nudge");
         let tmux = Tmux::new(&opened.data);
-        let (mut due, mut stalled) = (Due::new(), Vec::new());
+        let (mut due, mut stalled) = (DueTexts::new(), Vec::new());
         for (key, pane) in self.panes_mut() {
             let doing = pane.subject.heard.as_ref().and_then(|heard| heard.doing.clone()).unwrap_or_default();
             if !pane.watched.seems_stalled(&doing, now) {
@@ -53,7 +53,7 @@ impl Watcher<'_> {
                     if may_nudge && pane.watched.acts() == 1 {
                         due.push((
                             key.clone(),
-                            Typeable { purpose: Purpose::Nudge, text: typing::GO_ON.into() },
+                            Typeable { purpose: TypingPurpose::Nudge, text: typing::GO_ON.into() },
                         ));
                     }
                 }
@@ -117,12 +117,12 @@ fn frozen(pane: &WatchedPane) -> String {
     redacted(&lines[lines.len().saturating_sub(LINES)..].join("\n"))
 }
 
-fn turn(pane: &WatchedPane) -> PaneTurn {
-    PaneTurn {
+fn turn(pane: &WatchedPane) -> PaneStateChange {
+    PaneStateChange {
         place: pane.place.clone(),
         name: AgentName::from(pane.subject.name()),
         cli: pane.subject.cli().to_owned(),
-        state: TurnState::Stalled,
+        state: RecordedState::Stalled,
         about: pane.diagnosis.clone(),
     }
 }

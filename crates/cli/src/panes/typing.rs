@@ -12,13 +12,13 @@ use std::sync::atomic::Ordering;
 
 use consort_core::App;
 use consort_core::Timestamp;
-use consort_core::monitor::Delivery;
 use consort_core::monitor::PaneAddress;
 use consort_core::monitor::PaneFacts;
-use consort_core::monitor::Purpose;
-use consort_core::monitor::Refusal;
 use consort_core::monitor::Signature;
 use consort_core::monitor::Typing;
+use consort_core::monitor::TypingOutcome;
+use consort_core::monitor::TypingPurpose;
+use consort_core::monitor::TypingRefusal;
 use consort_core::presence::Agent;
 use consort_core::text;
 use consort_host::Tmux;
@@ -43,7 +43,7 @@ pub(crate) fn wake_line(unread: usize) -> String {
 /// A text to be typed, and its purpose.
 #[derive(Clone)]
 pub(crate) struct Typeable {
-    pub(crate) purpose: Purpose,
+    pub(crate) purpose: TypingPurpose,
     pub(crate) text: String,
 }
 
@@ -60,15 +60,15 @@ pub(crate) fn deliver(
     pane: &PaneAddress,
     signature: Option<&Signature>,
     what: &Typeable,
-) -> Result<Delivery, CommandError> {
-    let Some(signature) = signature else { return Ok(Delivery::Refused(Refusal::NotUnderstood)) };
+) -> Result<TypingOutcome, CommandError> {
+    let Some(signature) = signature else { return Ok(TypingOutcome::Refused(TypingRefusal::NotUnderstood)) };
     // Two processes that type at once would mix up their texts.
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
     let lock = data.join("typing.lock");
     let file = options.open(&lock).map_err(|error| CommandError::file("cannot lock", &lock, error))?;
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(Delivery::Refused(Refusal::SomebodyTypes));
+        return Ok(TypingOutcome::Refused(TypingRefusal::SomebodyTypes));
     }
     let tmux = Tmux::new(data);
     let is_agent = |facts: &PaneFacts| has_agent(&tmux, facts);
@@ -78,14 +78,14 @@ pub(crate) fn deliver(
 
 /// The last typing of the watcher into a pane.
 #[derive(Default)]
-pub(super) struct Typed {
+pub(super) struct TypedText {
     pub(super) at: Option<Timestamp>,
     /// The result of the typing, once it has ended.
-    pub(super) outcome: Arc<Mutex<Option<Delivery>>>,
+    pub(super) outcome: Arc<Mutex<Option<TypingOutcome>>>,
     is_typing: Arc<AtomicBool>,
 }
 
-impl Typed {
+impl TypedText {
     /// Returns the milliseconds since something was last typed.
     pub(super) fn rested(&self, now: Timestamp) -> i64 {
         self.at.map_or(i64::MAX, |at| now.since(at))
@@ -98,7 +98,7 @@ impl Typed {
 
     /// Describes the result of the typing.
     pub(super) fn told(&self) -> Option<String> {
-        self.outcome.lock().ok().and_then(|outcome| outcome.as_ref().map(Delivery::told))
+        self.outcome.lock().ok().and_then(|outcome| outcome.as_ref().map(TypingOutcome::told))
     }
 
     /// Types in a thread of its own, so that the other panes are looked at meanwhile.
@@ -138,7 +138,7 @@ pub(crate) fn wake_by_typing(world: &World, app: &mut App, agent: &Agent) -> Opt
     }
     let subject = app.find_pane(agent.name.as_str()).ok()?;
     let signature = signature(world, app, subject.cli());
-    let what = Typeable { purpose: Purpose::Prompt, text: wake_line(1) };
+    let what = Typeable { purpose: TypingPurpose::Prompt, text: wake_line(1) };
     let delivery = deliver(&world.paths.data, &subject.address, signature.as_ref(), &what).ok()?;
     Some(format!("{} is idle, was typed to, and {}.", agent.name, delivery.told()))
 }

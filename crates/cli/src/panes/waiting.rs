@@ -5,8 +5,8 @@ use consort_core::Timestamp;
 use consort_core::monitor::Attention;
 use consort_core::monitor::PaneReading;
 use consort_core::monitor::PaneSubject;
+use consort_core::monitor::RecordedState;
 use consort_core::monitor::Remedy;
-use consort_core::monitor::TurnState;
 use consort_core::monitor::dialog;
 use consort_core::secrets::redacted;
 use consort_core::text;
@@ -22,7 +22,7 @@ use crate::time;
 use crate::world::World;
 
 /// An agent in a pane that waits for the person.
-pub(crate) struct Waiting {
+pub(crate) struct WaitingAgent {
     pub(crate) subject: PaneSubject,
     pub(crate) reading: PaneReading,
     pub(crate) why: Attention,
@@ -31,7 +31,7 @@ pub(crate) struct Waiting {
 }
 
 /// Finds all agents in panes that wait.
-pub(crate) fn all(world: &World, app: &mut App) -> Result<Vec<Waiting>, CommandError> {
+pub(crate) fn all(world: &World, app: &mut App) -> Result<Vec<WaitingAgent>, CommandError> {
     all_of(world, app, &|_| true)
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn all_of(
     world: &World,
     app: &mut App,
     is_wanted: &dyn Fn(&PaneSubject) -> bool,
-) -> Result<Vec<Waiting>, CommandError> {
+) -> Result<Vec<WaitingAgent>, CommandError> {
     let tmux = Tmux::new(&world.paths.data);
     let mut waiting = Vec::new();
     for subject in app.panes()?.into_iter().filter(is_wanted) {
@@ -55,18 +55,18 @@ pub(crate) fn one(
     app: &App,
     tmux: &Tmux,
     subject: PaneSubject,
-) -> Result<Option<Waiting>, CommandError> {
+) -> Result<Option<WaitingAgent>, CommandError> {
     let Some(look) = look(world, app, tmux, &subject)? else { return Ok(None) };
     let recorded = subject.record.as_ref().and_then(|record| record.turn.as_ref()).map(|turn| turn.state);
     let why = Attention::of(state_of(Some(&look), &subject), recorded);
     Ok(why.map(|why| {
         let is_permission = matches!(why, Attention::Permission | Attention::Plan | Attention::Dialog);
         let dialog = is_permission.then(|| dialog(&look.screen, &look.reading));
-        Waiting { subject, reading: look.reading, why, dialog }
+        WaitingAgent { subject, reading: look.reading, why, dialog }
     }))
 }
 
-impl Waiting {
+impl WaitingAgent {
     /// Returns its question, or what is known of its state.
     pub(crate) fn about(&self) -> Option<String> {
         let turn = self.subject.record.as_ref().and_then(|record| record.turn.as_ref());
@@ -88,9 +88,9 @@ impl Waiting {
 
     fn since(&self) -> Option<Timestamp> {
         let record = self.subject.record.as_ref()?;
-        let is_of_it = |state: TurnState| {
-            TurnState::of(self.reading.state) == Some(state)
-                || matches!(state, TurnState::Stalled | TurnState::Unconfirmed)
+        let is_of_it = |state: RecordedState| {
+            RecordedState::of(self.reading.state) == Some(state)
+                || matches!(state, RecordedState::Stalled | RecordedState::Unconfirmed)
         };
         record.turned_at.filter(|_| record.turn.as_ref().is_some_and(|turn| is_of_it(turn.state)))
     }

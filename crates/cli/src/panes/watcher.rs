@@ -16,15 +16,15 @@ use consort_core::monitor::PaneGlance;
 use consort_core::monitor::PaneLook;
 use consort_core::monitor::PanePlace;
 use consort_core::monitor::PaneState;
+use consort_core::monitor::PaneStateChange;
 use consort_core::monitor::PaneSubject;
-use consort_core::monitor::PaneTurn;
 use consort_core::monitor::PaneViewer as _;
+use consort_core::monitor::RecordedState;
 use consort_core::monitor::Signature;
 use consort_core::monitor::Stall;
 use consort_core::monitor::Sweep;
 use consort_core::monitor::TerminalError;
 use consort_core::monitor::Transition;
-use consort_core::monitor::TurnState;
 use consort_core::monitor::Watched;
 use consort_core::presence::AgentName;
 use consort_core::secrets::redacted;
@@ -35,7 +35,7 @@ use super::facts_of;
 use super::review;
 use super::signature_of;
 use super::typing;
-use super::typing::Typed;
+use super::typing::TypedText;
 use crate::error::CommandError;
 use crate::world::World;
 
@@ -79,7 +79,7 @@ pub(crate) struct WatchedPane {
     pub(super) mail_since: Option<Timestamp>,
     /// Number of its suggestions that were accepted.
     pub(super) accepted: u32,
-    pub(super) typed: Typed,
+    pub(super) typed: TypedText,
 }
 
 /// A pane's change to another state.
@@ -251,7 +251,7 @@ impl<'w> Watcher<'w> {
                     diagnosis: None,
                     mail_since: None,
                     accepted: 0,
-                    typed: Typed::default(),
+                    typed: TypedText::default(),
                 };
                 self.panes.insert(key.clone(), pane);
                 Some(first)
@@ -267,18 +267,21 @@ impl<'w> Watcher<'w> {
         let Some(state) = turn_state(&seen.transition) else { return Ok(false) };
         let reading = &pane.watched.reading;
         let about = match state {
-            TurnState::Waiting => reading.question.clone(),
-            TurnState::Limit => reading.resets.clone().or_else(|| reading.lines.first().cloned()),
-            TurnState::Error => reading.lines.first().cloned(),
-            TurnState::Exited | TurnState::Dead => reading.resume.clone(),
-            TurnState::Finished | TurnState::Stalled | TurnState::Unconfirmed | TurnState::Working => None,
+            RecordedState::Waiting => reading.question.clone(),
+            RecordedState::Limit => reading.resets.clone().or_else(|| reading.lines.first().cloned()),
+            RecordedState::Error => reading.lines.first().cloned(),
+            RecordedState::Exited | RecordedState::Dead => reading.resume.clone(),
+            RecordedState::Finished
+            | RecordedState::Stalled
+            | RecordedState::Unconfirmed
+            | RecordedState::Working => None,
         };
         let about = about.map(|about| redacted(&about));
         let (name, cli) = (AgentName::from(seen.subject.name()), seen.subject.cli().to_owned());
         let place = pane.place.clone();
         let is_news =
-            app.note_turn(&PaneTurn { place: place.clone(), name: name.clone(), cli, state, about })?;
-        if is_news && state == TurnState::Finished {
+            app.note_turn(&PaneStateChange { place: place.clone(), name: name.clone(), cli, state, about })?;
+        if is_news && state == RecordedState::Finished {
             // Without a review the agent has finished all the same.
             let _ = review::ask(self.world, app, &pane.subject, &name);
         }
@@ -330,9 +333,9 @@ fn place(app: &App, subject: &PaneSubject, facts: Option<&PaneFacts>) -> PanePla
 }
 
 /// Returns the state that a change is recorded as, if it is recorded. Rest is an end only after work.
-fn turn_state(transition: &Transition) -> Option<TurnState> {
-    let state = TurnState::of(transition.to)?;
+fn turn_state(transition: &Transition) -> Option<RecordedState> {
+    let state = RecordedState::of(transition.to)?;
     let is_after_work =
         !matches!(transition.from, PaneState::Ready | PaneState::Starting | PaneState::Suggestion);
-    (state != TurnState::Finished || is_after_work).then_some(state)
+    (state != RecordedState::Finished || is_after_work).then_some(state)
 }

@@ -25,12 +25,12 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
         return "No agents are here.\n".into();
     }
     let with_project = outcome.project.is_none();
-    let mut rows = vec![Row::header(with_project)];
+    let mut rows = vec![AgentLine::header(with_project)];
     for seen in &outcome.agents {
-        rows.push(Row::of(seen, outcome.at, with_project));
+        rows.push(AgentLine::of(seen, outcome.at, with_project));
         for subagent in &seen.subagents {
             let age = text::age(outcome.at.since(subagent.started_at));
-            rows.push(Row::subagent(&text::one_line(&subagent.kind, 30), age, with_project));
+            rows.push(AgentLine::subagent(&text::one_line(&subagent.kind, 30), age, with_project));
         }
     }
     let hidden =
@@ -66,7 +66,7 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
 }
 
 /// Chooses the columns to show, and the width of each.
-fn fit(rows: &[Row], width: usize) -> Vec<(usize, usize)> {
+fn fit(rows: &[AgentLine], width: usize) -> Vec<(usize, usize)> {
     let header = &rows[0].cells;
     let widest = |column: usize| rows.iter().map(|row| cells(&row.cells[column])).max().unwrap_or(0);
     let mut columns: Vec<(usize, usize)> = (0..header.len()).map(|column| (column, widest(column))).collect();
@@ -140,12 +140,12 @@ enum RowKind {
     Subagent,
 }
 
-struct Row {
+struct AgentLine {
     kind: RowKind,
     cells: Vec<String>,
 }
 
-impl Row {
+impl AgentLine {
     fn new(kind: RowKind, cells: Vec<String>) -> Self {
         Self { kind, cells: cells.iter().map(|cell| text::one_line(cell, 200)).collect() }
     }
@@ -255,9 +255,9 @@ pub(crate) fn status(status: Status) -> &'static str {
 mod tests {
     use super::*;
 
-    fn row(cells: &[&str]) -> Row {
+    fn row(cells: &[&str]) -> AgentLine {
         let cells = cells.iter().map(|cell| (*cell).to_owned()).collect();
-        Row::new(RowKind::Agent(Status::Idle), cells)
+        AgentLine::new(RowKind::Agent(Status::Idle), cells)
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
         let long = "a very long thing that somebody does somewhere";
         let wide = "日本語の長い名前";
         for with_project in [false, true] {
-            let header = Row::header(with_project);
+            let header = AgentLine::header(with_project);
             let names = header.cells.clone();
             let cells: Vec<&str> =
                 names.iter().map(|name| if name == "DOING" { long } else { wide }).collect();

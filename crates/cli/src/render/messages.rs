@@ -2,8 +2,8 @@
 
 use consort_core::Timestamp;
 use consort_core::journal::Actor;
+use consort_core::messages::DeliveryReceipt;
 use consort_core::messages::LetterState;
-use consort_core::messages::Receipt;
 use consort_core::messages::SentMessage;
 use consort_core::messages::quote_message;
 use consort_core::project::ProjectId;
@@ -22,7 +22,7 @@ pub(crate) fn posts(posts: &[SentMessage], reader: &Actor, here: &ProjectId, now
 }
 
 /// Formats a receipt: `Falcon (read 3m ago)`.
-fn describe(receipt: &Receipt, reader: &Actor, now: Timestamp) -> String {
+fn describe(receipt: &DeliveryReceipt, reader: &Actor, now: Timestamp) -> String {
     let name = if receipt.to == *reader { "you".into() } else { text::one_line(&receipt.name, 60) };
     let state = match receipt.state {
         LetterState::Waiting => "waiting",

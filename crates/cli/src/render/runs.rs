@@ -14,7 +14,7 @@ use consort_core::text;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::runs::directory::Told;
+use crate::runs::directory::RunNote;
 
 /// Formats a run as JSON.
 pub(crate) fn item(app: &App, run: &RunRecord) -> Value {
@@ -114,10 +114,10 @@ pub(crate) fn shown_cost(cost: Option<Cost>) -> String {
 }
 
 /// Formats a line of a run's log; `None` for lines that people do not want to see.
-pub(crate) fn told(told: &Told) -> Option<String> {
+pub(crate) fn told(told: &RunNote) -> Option<String> {
     let line = |text: &str| redacted(&text::one_line(text, 200));
     match told {
-        Told::Event(event) => match event {
+        RunNote::Event(event) => match event {
             WorkerEvent::ToolBegins { tool, about, .. } => Some(format!("  {tool} {}", line(about))),
             WorkerEvent::ToolEnds { is_ok: false, why, .. } => {
                 Some(format!("    failed: {}", line(why.as_deref().unwrap_or("it does not say why"))))
@@ -135,8 +135,8 @@ pub(crate) fn told(told: &Told) -> Option<String> {
             | WorkerEvent::UsedInAll(_)
             | WorkerEvent::Result(_) => None,
         },
-        Told::Heartbeat { .. } => None,
-        Told::Note(note) => Some(format!("  {}", line(note))),
+        RunNote::Heartbeat { .. } => None,
+        RunNote::Note(note) => Some(format!("  {}", line(note))),
     }
 }
 

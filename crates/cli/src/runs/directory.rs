@@ -57,15 +57,15 @@ pub(crate) struct Work {
 
 /// A line of a run's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Line {
+pub(crate) struct RunLine {
     pub(crate) at: Timestamp,
     #[serde(flatten)]
-    pub(crate) what: Told,
+    pub(crate) what: RunNote,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Told {
+pub(crate) enum RunNote {
     /// An event of its worker.
     Event(WorkerEvent),
     /// A sign of life from its supervisor, every few seconds.
@@ -147,16 +147,16 @@ impl RunDir {
 
     /// Returns its last sign of life; `None` while its supervisor is busy with something of its own.
     pub(crate) fn sign(&self) -> Option<Sign> {
-        let line = last_line(&self.events()).and_then(|line| serde_json::from_str::<Line>(&line).ok())?;
+        let line = last_line(&self.events()).and_then(|line| serde_json::from_str::<RunLine>(&line).ok())?;
         match line.what {
-            Told::Heartbeat { quiet, .. } => Some(Sign { at: line.at, quiet }),
-            Told::Event(_) => Some(Sign { at: line.at, quiet: 0 }),
-            Told::Note(_) => None,
+            RunNote::Heartbeat { quiet, .. } => Some(Sign { at: line.at, quiet }),
+            RunNote::Event(_) => Some(Sign { at: line.at, quiet: 0 }),
+            RunNote::Note(_) => None,
         }
     }
 
     /// Reads its log so far.
-    pub(crate) fn lines(&self) -> Vec<Line> {
+    pub(crate) fn lines(&self) -> Vec<RunLine> {
         let text = fs::read_to_string(self.events()).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
@@ -184,18 +184,18 @@ impl EventLog {
     }
 
     /// Writes a line. A full disk costs lines, not the run.
-    pub(crate) fn tell(&mut self, at: Timestamp, what: Told) {
+    pub(crate) fn tell(&mut self, at: Timestamp, what: RunNote) {
         let most = match &what {
-            Told::Event(WorkerEvent::Session(_) | WorkerEvent::Failed(_)) => self.most * 2,
-            Told::Event(_) => self.most,
+            RunNote::Event(WorkerEvent::Session(_) | WorkerEvent::Failed(_)) => self.most * 2,
+            RunNote::Event(_) => self.most,
             // The supervisor's own lines are short and few.
-            Told::Heartbeat { .. } | Told::Note(_) => u64::MAX,
+            RunNote::Heartbeat { .. } | RunNote::Note(_) => u64::MAX,
         };
-        let Ok(mut line) = serde_json::to_vec(&Line { at, what }) else { return };
+        let Ok(mut line) = serde_json::to_vec(&RunLine { at, what }) else { return };
         line.push(b'\n');
         if self.written.saturating_add(line.len() as u64) > most {
             if !std::mem::replace(&mut self.is_cut, true) {
-                self.tell(at, Told::Note("it tells more than is kept: some of it is not here".into()));
+                self.tell(at, RunNote::Note("it tells more than is kept: some of it is not here".into()));
             }
             return;
         }

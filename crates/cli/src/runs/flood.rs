@@ -8,7 +8,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_host::Heard;
+use consort_host::WorkerOutput;
 
 /// Most bytes of a worker's standard error that are kept.
 pub(super) const COMPLAINTS: usize = 64 << 10;
@@ -75,21 +75,21 @@ impl Complaints {
 /// The output of a worker while it is being ended.
 #[derive(Default)]
 pub(super) struct Late {
-    heard: RefCell<Vec<Heard>>,
+    heard: RefCell<Vec<WorkerOutput>>,
     bytes: RefCell<usize>,
 }
 
 impl Late {
     /// Takes the output that is there; drops it beyond the bound.
-    pub(super) fn take(&self, from: &Receiver<Heard>) {
+    pub(super) fn take(&self, from: &Receiver<WorkerOutput>) {
         let end = Instant::now() + A_MOMENT;
         while let Ok(heard) = from.try_recv() {
             let mut bytes = self.bytes.borrow_mut();
             *bytes += match &heard {
-                Heard::Line(text) | Heard::Complaint(text) => text.len(),
-                Heard::Silence | Heard::Ended => 0,
+                WorkerOutput::Line(text) | WorkerOutput::Complaint(text) => text.len(),
+                WorkerOutput::Silence | WorkerOutput::Ended => 0,
             };
-            if *bytes <= LATE || matches!(heard, Heard::Silence | Heard::Ended) {
+            if *bytes <= LATE || matches!(heard, WorkerOutput::Silence | WorkerOutput::Ended) {
                 self.heard.borrow_mut().push(heard);
             }
             if Instant::now() >= end {
@@ -98,7 +98,7 @@ impl Late {
         }
     }
 
-    pub(super) fn into_heard(self) -> Vec<Heard> {
+    pub(super) fn into_heard(self) -> Vec<WorkerOutput> {
         self.heard.into_inner()
     }
 }
@@ -133,13 +133,13 @@ mod tests {
         let (sender, heard) = std::sync::mpsc::sync_channel(WAITING);
         let late = Late::default();
         for _ in 0..20 {
-            sender.send(Heard::Line("x".repeat(1 << 20))).unwrap();
+            sender.send(WorkerOutput::Line("x".repeat(1 << 20))).unwrap();
             late.take(&heard);
         }
-        sender.send(Heard::Silence).unwrap();
+        sender.send(WorkerOutput::Silence).unwrap();
         late.take(&heard);
         let heard = late.into_heard();
         assert_eq!(heard.len(), 17);
-        assert!(matches!(heard.last(), Some(Heard::Silence)));
+        assert!(matches!(heard.last(), Some(WorkerOutput::Silence)));
     }
 }

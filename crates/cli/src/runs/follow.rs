@@ -19,7 +19,7 @@ use consort_host::notify::Listener;
 use consort_host::notify::WakeReason;
 
 use super::RunDir;
-use super::directory::Line;
+use super::directory::RunLine;
 use super::orphans;
 use crate::error::CommandError;
 use crate::output;
@@ -55,12 +55,12 @@ impl Interrupts {
 
 /// A timer that says when to ask the store about runs: on a notification about their project, and now and
 /// then without one.
-pub(crate) struct Due {
+pub(crate) struct PollTimer {
     news: Option<Listener>,
     asked: Option<Instant>,
 }
 
-impl Due {
+impl PollTimer {
     pub(crate) fn begin(world: &World, project: Option<&ProjectId>) -> Self {
         let topic = project.cloned().map(Topic::Project);
         Self { news: Listener::open(&world.paths.listeners(), topic.as_ref()).ok(), asked: None }
@@ -86,20 +86,20 @@ impl Due {
 }
 
 /// A reader of a run's log, from its beginning.
-pub(crate) struct Reader {
+pub(crate) struct EventReader {
     dir: RunDir,
     file: Option<BufReader<File>>,
     /// A line that is not whole yet.
     part: String,
 }
 
-impl Reader {
+impl EventReader {
     pub(crate) fn new(dir: RunDir) -> Self {
         Self { dir, file: None, part: String::new() }
     }
 
     /// Returns the lines that were added since the last call.
-    pub(crate) fn more(&mut self) -> Vec<Line> {
+    pub(crate) fn more(&mut self) -> Vec<RunLine> {
         if self.file.is_none() {
             self.file = File::open(self.dir.events()).ok().map(BufReader::new);
         }
@@ -109,7 +109,7 @@ impl Reader {
             if !self.part.ends_with('\n') {
                 break;
             }
-            lines.extend(serde_json::from_str::<Line>(&self.part).ok());
+            lines.extend(serde_json::from_str::<RunLine>(&self.part).ok());
             self.part.clear();
         }
         lines
@@ -123,12 +123,12 @@ pub(crate) fn to_the_end(
     app: &mut App,
     run: &RunRecord,
     interrupts: Option<&Interrupts>,
-    show: &mut dyn FnMut(&Line),
+    show: &mut dyn FnMut(&RunLine),
 ) -> Result<RunRecord, CommandError> {
     let dir = RunDir::of(&world.paths, run.id);
     let machine = Machine::new(&world.paths.data);
-    let mut due = Due::begin(world, run.project.as_ref());
-    let (mut reader, mut stopped) = (Reader::new(dir.clone()), None::<Instant>);
+    let mut due = PollTimer::begin(world, run.project.as_ref());
+    let (mut reader, mut stopped) = (EventReader::new(dir.clone()), None::<Instant>);
     loop {
         reader.more().iter().for_each(&mut *show);
         if interrupts.is_some_and(Interrupts::take) {

@@ -5,8 +5,8 @@ use std::fs;
 
 use consort_core::dispatch::Review;
 use consort_core::dispatch::ReviewOf;
+use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
-use consort_core::dispatch::RunWords;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::read_review;
 use consort_core::dispatch::review_task;
@@ -18,10 +18,10 @@ use serde_json::json;
 use super::RunDir;
 use super::role;
 use super::start;
-use super::start::Wanted;
+use super::start::RunWanted;
 use super::work::Job;
 use crate::error::CommandError;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// The role that reviews are done in.
@@ -50,7 +50,7 @@ pub(super) fn ask(job: &mut Job<'_>, diff: Option<String>) {
 /// Starts a reviewer, with the CLI that its role names, else with the one that did the work.
 pub(crate) fn start(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     of: ReviewOf,
     cli: Option<&str>,
     task: Option<&str>,
@@ -58,18 +58,18 @@ pub(crate) fn start(
 ) -> Result<RunRecord, CommandError> {
     let role = role::named(world, opened, Some(ROLE))?;
     let cli = cli.filter(|_| role.cli.is_none()).map(str::to_owned);
-    let wanted = Wanted {
+    let wanted = RunWanted {
         task: review_task(task.map(redacted).as_deref(), &redacted(diff)),
         // A run that Consort asks for itself only reads, whatever the role says.
-        words: RunWords { cli, safety: Some(Safety::Suggest), ..RunWords::default() },
+        words: RunOptions { cli, safety: Some(Safety::Suggest), ..RunOptions::default() },
         reviews: Some(of),
-        ..Wanted::default()
+        ..RunWanted::default()
     };
     start::start(world, opened, &CallerFacts::default(), &role, &wanted)
 }
 
 /// Finds the latest run that reviews this one.
-pub(crate) fn of(opened: &mut Opened, run: &RunRecord) -> Result<Option<RunRecord>, CommandError> {
+pub(crate) fn of(opened: &mut OpenWorld, run: &RunRecord) -> Result<Option<RunRecord>, CommandError> {
     let project = opened.project.id.clone();
     let is_it = |other: &RunRecord| other.spec.reviews == Some(ReviewOf::Run(run.id));
     Ok(opened.app.runs(&project, 1, &is_it)?.into_iter().next())

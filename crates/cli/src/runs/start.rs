@@ -14,15 +14,15 @@ use consort_core::dispatch::Cost;
 use consort_core::dispatch::DispatchLimits;
 use consort_core::dispatch::Failure;
 use consort_core::dispatch::FailureKind;
-use consort_core::dispatch::Refusal;
+use consort_core::dispatch::GateRefusal;
 use consort_core::dispatch::ReviewOf;
 use consort_core::dispatch::Role;
 use consort_core::dispatch::RunDefaults;
 use consort_core::dispatch::RunEnd;
+use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunRequest;
 use consort_core::dispatch::RunState;
-use consort_core::dispatch::RunWords;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::run_task;
 use consort_core::dispatch::settle_run;
@@ -39,15 +39,15 @@ use super::supervise::TAKEN;
 use crate::connect;
 use crate::error::CommandError;
 use crate::roles;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// The wishes for a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct RunWanted {
     pub(crate) task: String,
     /// The terms of the run; an absent one is left to the role, and then to the settings.
-    pub(crate) words: RunWords,
+    pub(crate) words: RunOptions,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) name: Option<String>,
     pub(crate) batch: Option<String>,
@@ -70,10 +70,10 @@ const GATE: Duration = Duration::from_secs(30);
 /// Starts a run in this role, if no gate refuses it.
 pub(crate) fn start(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     caller: &CallerFacts,
     role: &Role,
-    wanted: &Wanted,
+    wanted: &RunWanted,
 ) -> Result<RunRecord, CommandError> {
     orphans::reap(&world.paths, &mut opened.app)?;
     let terms = settle_run(&wanted.words, role, &defaults(&opened.config));
@@ -144,10 +144,10 @@ const NEXT: &str = "next";
 /// caller's; the text of `wanted` is added to the task.
 pub(crate) fn start_with_task(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     caller: &CallerFacts,
     role: &Role,
-    wanted: &Wanted,
+    wanted: &RunWanted,
     (task, spec): (&str, Option<PathBuf>),
 ) -> Result<RunRecord, CommandError> {
     let id = Some(task.to_owned()).filter(|task| task != NEXT);
@@ -162,7 +162,7 @@ pub(crate) fn start_with_task(
         };
         let task = run_task(&key, title.as_deref(), &wanted.task);
         let takes = TaskRequest { id: Some(key.id.clone()), spec: Some(spec), ..request.clone() };
-        let with_task = Wanted { task, takes: Some(takes), ..wanted.clone() };
+        let with_task = RunWanted { task, takes: Some(takes), ..wanted.clone() };
         left -= 1;
         let started = start(world, opened, &request.caller, role, &with_task);
         if left == 0
@@ -236,7 +236,7 @@ fn cli(named: Option<&str>) -> Result<&'static dyn AgentCli, CommandError> {
     }
 }
 
-fn cwd(world: &World, wanted: &Wanted) -> Result<PathBuf, CommandError> {
+fn cwd(world: &World, wanted: &RunWanted) -> Result<PathBuf, CommandError> {
     let Some(dir) = &wanted.cwd else { return Ok(world.cwd.clone()) };
     let found = std::fs::canonicalize(world.cwd.join(dir));
     found.map_err(|error| CommandError::file("cannot use", dir, error))
@@ -262,7 +262,7 @@ fn limits(config: &Config, budget: Option<Cost>) -> DispatchLimits {
 }
 
 /// Asks the person's own gate about a run; `None` if there is no gate, or it allows the run.
-fn ask_gate(config: &Config, request: &RunRequest) -> Option<Refusal> {
+fn ask_gate(config: &Config, request: &RunRequest) -> Option<GateRefusal> {
     let command = config.get("dispatch.gate");
     if command.is_empty() {
         return None;
@@ -281,5 +281,5 @@ fn ask_gate(config: &Config, request: &RunRequest) -> Option<Refusal> {
     let why =
         why.map_or_else(|| "it did not say why".to_owned(), |why| consort_core::text::foreign(why, 200));
     let hint = "it is the command in `dispatch.gate`".to_owned();
-    Some(Refusal { gate: "yours", why, hint })
+    Some(GateRefusal { gate: "yours", why, hint })
 }

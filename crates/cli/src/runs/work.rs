@@ -28,16 +28,16 @@ use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::dispatch::gives_up;
 use consort_core::host::Clock as _;
-use consort_host::Heard;
 use consort_host::Machine;
 use consort_host::Worker;
 use consort_host::WorkerCommand;
+use consort_host::WorkerOutput;
 use consort_host::env;
 
 use super::RunDir;
 use super::Work;
 use super::directory::EventLog;
-use super::directory::Told;
+use super::directory::RunNote;
 use super::directory::private;
 use super::environment;
 use super::flags;
@@ -94,7 +94,7 @@ impl Job<'_> {
 
     pub(super) fn note(&mut self, note: impl Into<String>) {
         let now = self.now();
-        self.log.tell(now, Told::Note(note.into()));
+        self.log.tell(now, RunNote::Note(note.into()));
     }
 
     /// Starts the work with `prompt`, or goes on with it in the session `resume`; tries once more without an
@@ -240,7 +240,7 @@ impl Job<'_> {
     fn hear_until_the_end(
         &mut self,
         worker: &mut Worker,
-        heard: &mpsc::Receiver<Heard>,
+        heard: &mpsc::Receiver<WorkerOutput>,
         hearing: &mut Hearing,
     ) -> Option<Cut> {
         let (mut looked, mut beat) = (Instant::now(), Instant::now());
@@ -282,7 +282,7 @@ impl Job<'_> {
         let tool = progress.running.last().map(|(_, about)| about.clone());
         let (turns, tokens) = (progress.turns, progress.usage().tokens());
         let now = self.now();
-        self.log.tell(now, Told::Heartbeat { turns, tool, tokens, quiet });
+        self.log.tell(now, RunNote::Heartbeat { turns, tool, tokens, quiet });
         if let Some(found) = found {
             // A note would be the last line, and a note is no sign of life.
             let _ = self.world.app().tell_stalled_run(self.run.id, &found);
@@ -353,15 +353,15 @@ impl Job<'_> {
         self.used.with(&Usage { cost: now.cost.or_else(priced), ..now })
     }
 
-    fn hear(&mut self, hearing: &mut Hearing, heard: Heard) {
+    fn hear(&mut self, hearing: &mut Hearing, heard: WorkerOutput) {
         match heard {
-            Heard::Line(line) => {
+            WorkerOutput::Line(line) => {
                 let now = self.now();
                 for event in hearing.reader.line(&line, now) {
                     self.take(hearing, event);
                 }
             }
-            Heard::Complaint(part) => {
+            WorkerOutput::Complaint(part) => {
                 let now = self.now();
                 for line in hearing.complaints.hear(&part) {
                     for event in hearing.reader.error_line(&line, now) {
@@ -369,8 +369,8 @@ impl Job<'_> {
                     }
                 }
             }
-            Heard::Silence => hearing.is_silent = true,
-            Heard::Ended => {}
+            WorkerOutput::Silence => hearing.is_silent = true,
+            WorkerOutput::Ended => {}
         }
     }
 }
@@ -402,7 +402,7 @@ impl Job<'_> {
         }
         hearing.stillness.ends();
         hearing.progress.hear(&event);
-        self.log.tell(now, Told::Event(event));
+        self.log.tell(now, RunNote::Event(event));
     }
 }
 

@@ -6,19 +6,19 @@ use std::path::Path;
 use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::presence::AgentView;
-use consort_core::presence::Scope;
 use consort_core::presence::SessionId;
 use consort_core::presence::Status;
+use consort_core::presence::WhoScope;
 use consort_core::tasks::TaskState;
 use consort_core::text;
-use consort_tui::Agent;
+use consort_tui::AgentInfo;
 
 use super::lines::ChangedLines;
-use super::runs::Runs;
+use super::runs::RunList;
 use crate::error::CommandError;
 use crate::observe;
 use crate::render::agents;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// The facts about agents that are kept between two looks.
@@ -35,13 +35,13 @@ impl Agents {
     pub(super) fn read(
         &mut self,
         world: &World,
-        opened: &mut Opened,
+        opened: &mut OpenWorld,
         lines: &ChangedLines,
-        runs: &Runs,
+        runs: &RunList,
         is_task_due: bool,
-    ) -> Result<Vec<Agent>, CommandError> {
+    ) -> Result<Vec<AgentInfo>, CommandError> {
         let home = &world.paths.home;
-        let seen = opened.app.who(&Scope::Everywhere, None, |agents| observe::look(home, agents))?;
+        let seen = opened.app.who(&WhoScope::Everywhere, None, |agents| observe::look(home, agents))?;
         if is_task_due {
             self.tasks.clear();
             for one in seen.agents.iter().filter(|one| one.status != Status::Gone) {
@@ -83,12 +83,18 @@ impl Agents {
         has_written
     }
 
-    fn agent(&self, seen: &AgentView, is_here: bool, changed: Option<(u32, u32)>, runs: &Runs) -> Agent {
+    fn agent(
+        &self,
+        seen: &AgentView,
+        is_here: bool,
+        changed: Option<(u32, u32)>,
+        runs: &RunList,
+    ) -> AgentInfo {
         let agent = &seen.agent;
         let task = self.tasks.get(&agent.session);
         let location = &agent.location;
         let line = |text: &str, most| text::one_line(text, most);
-        Agent {
+        AgentInfo {
             key: agent.session.to_string(),
             name: agent.name.to_string(),
             cli: line(&agent.kind, 20),

@@ -13,25 +13,25 @@ use consort_core::tasks;
 use consort_core::tasks::TaskRequest;
 use consort_core::tasks::TaskView;
 use consort_core::text;
-use consort_tui::Heading;
+use consort_tui::HeadingInfo;
 use consort_tui::Pair;
-use consort_tui::Reservation;
-use consort_tui::Setting;
-use consort_tui::Task;
-use consort_tui::TaskState;
+use consort_tui::ReservationInfo;
+use consort_tui::SettingInfo;
+use consort_tui::TaskColumn;
+use consort_tui::TaskInfo;
 
 use crate::config;
 use crate::error::CommandError;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Most characters of a text that are shown in a row.
 const LONGEST: usize = 200;
 
 pub(super) fn reservations(
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     caller: &CallerFacts,
-) -> Result<Vec<Reservation>, CommandError> {
+) -> Result<Vec<ReservationInfo>, CommandError> {
     let here = opened.place.worktree.display().to_string();
     let (id, name) = (opened.project.id.clone(), opened.project.name.clone());
     let one = |view: &HoldView| {
@@ -41,7 +41,7 @@ pub(super) fn reservations(
         let project = hold.project.as_ref();
         let project = project.map(|project| if *project == id { line(&name) } else { line(project.short()) });
         let worktree = hold.worktree.as_ref().map(|path| path.display().to_string());
-        Reservation {
+        ReservationInfo {
             path: line(&hold.resource.shown()),
             project,
             holder: if view.yours { "you".to_owned() } else { line(&view.name) },
@@ -63,7 +63,7 @@ pub(super) fn reservations(
 }
 
 /// Lists the tasks of all specs that somebody works from. A spec that cannot be read has none.
-pub(super) fn tasks(opened: &mut Opened) -> Result<Vec<Task>, CommandError> {
+pub(super) fn tasks(opened: &mut OpenWorld) -> Result<Vec<TaskInfo>, CommandError> {
     let mut all = Vec::new();
     for (spec, file) in opened.app.specs()? {
         let Ok(outcome) = opened.app.tasks(&TaskRequest::of_spec(file.clone())) else { continue };
@@ -73,20 +73,20 @@ pub(super) fn tasks(opened: &mut Opened) -> Result<Vec<Task>, CommandError> {
     Ok(all)
 }
 
-fn one_task(task: &TaskView, spec: &str, file: &str) -> Task {
+fn one_task(task: &TaskView, spec: &str, file: &str) -> TaskInfo {
     let line = |text: &str| text::one_line(text, LONGEST);
     let worker = match task.record.as_ref().map(|record| &record.state) {
         Some(tasks::TaskState::Claimed(worker) | tasks::TaskState::Done(worker)) => Some(worker),
         _ => None,
     };
     let state = match task.record.as_ref().map(|record| &record.state) {
-        Some(tasks::TaskState::Done(_)) => TaskState::Done,
-        _ if task.ticked => TaskState::Done,
-        Some(tasks::TaskState::Claimed(_)) => TaskState::Claimed,
-        _ if task.ready => TaskState::Ready,
-        _ => TaskState::Blocked,
+        Some(tasks::TaskState::Done(_)) => TaskColumn::Done,
+        _ if task.ticked => TaskColumn::Done,
+        Some(tasks::TaskState::Claimed(_)) => TaskColumn::Claimed,
+        _ if task.ready => TaskColumn::Ready,
+        _ => TaskColumn::Blocked,
     };
-    Task {
+    TaskInfo {
         spec: line(spec),
         file: file.to_owned(),
         id: line(&task.id),
@@ -100,7 +100,7 @@ fn one_task(task: &TaskView, spec: &str, file: &str) -> Task {
 }
 
 /// Converts the radar into the pairs of agents that are near each other, and the topics each heads for.
-pub(super) fn radar(radar: &RadarOutcome) -> (Vec<Pair>, Vec<Heading>) {
+pub(super) fn radar(radar: &RadarOutcome) -> (Vec<Pair>, Vec<HeadingInfo>) {
     let line = |text: &String| text::one_line(text, 80);
     let pair = |seen: &PairView| {
         let prediction = seen.prediction.as_ref().filter(|prediction| prediction.ended.is_none());
@@ -123,7 +123,7 @@ pub(super) fn radar(radar: &RadarOutcome) -> (Vec<Pair>, Vec<Heading>) {
         })
     };
     let all = |topics: &[String]| topics.iter().map(line).collect();
-    let headings = radar.agents.iter().map(|agent| Heading {
+    let headings = radar.agents.iter().map(|agent| HeadingInfo {
         name: line(&agent.name),
         deepening: all(&agent.trajectory.deepening),
         emerging: all(&agent.trajectory.emerging),
@@ -134,10 +134,10 @@ pub(super) fn radar(radar: &RadarOutcome) -> (Vec<Pair>, Vec<Heading>) {
 }
 
 /// Lists every setting as it is resolved now.
-pub(super) fn settings(world: &World, opened: &mut Opened) -> Result<Vec<Setting>, CommandError> {
+pub(super) fn settings(world: &World, opened: &mut OpenWorld) -> Result<Vec<SettingInfo>, CommandError> {
     let acceptances = opened.app.acceptances().unwrap_or_default();
     let config = config::load(&world.paths, &opened.place.worktree, &world.overrides, &acceptances)?;
-    let setting = |one: &consort_core::config::Setting| Setting {
+    let setting = |one: &consort_core::config::Setting| SettingInfo {
         key: one.key.to_owned(),
         value: text::one_line(&one.value, LONGEST),
         tier: match one.source {

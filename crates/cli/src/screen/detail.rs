@@ -19,11 +19,11 @@ use consort_tui::Interest;
 use super::gather::Done;
 use super::messages;
 use super::runs;
-use super::runs::Runs;
+use super::runs::RunList;
 use crate::commands::agent::handoff;
 use crate::error::CommandError;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Most lines of a diff that are shown.
@@ -36,9 +36,9 @@ const MESSAGES: usize = 60;
 /// due.
 pub(super) fn read(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     interest: &Interest,
-    (runs, done): (&Runs, &VecDeque<Done>),
+    (runs, done): (&RunList, &VecDeque<Done>),
     is_due: bool,
 ) -> Result<Option<DetailText>, CommandError> {
     let Some(key) = &interest.agent else { return Ok(None) };
@@ -66,7 +66,7 @@ pub(super) fn read(
 }
 
 /// Lists the agent's prompts, files, entries and pane states, newest first.
-fn activity(opened: &Opened, session: &SessionId, done: &VecDeque<Done>, now: Timestamp) -> Vec<String> {
+fn activity(opened: &OpenWorld, session: &SessionId, done: &VecDeque<Done>, now: Timestamp) -> Vec<String> {
     let app = &opened.app;
     let own = done.iter().filter(|done| done.who == *session);
     let mut seen: Vec<(Timestamp, String)> = own.map(|done| (done.at, done.what.clone())).collect();
@@ -106,7 +106,7 @@ fn pane(world: &World, agent: &Agent, lines: usize) -> Vec<String> {
 }
 
 /// Lists the messages that the agent has sent and received, newest first.
-fn letters(opened: &mut Opened, session: &SessionId, now: Timestamp) -> Result<Vec<String>, CommandError> {
+fn letters(opened: &mut OpenWorld, session: &SessionId, now: Timestamp) -> Result<Vec<String>, CommandError> {
     let who = Actor::Agent(session.clone());
     let mut all = opened.app.sent(&who, MESSAGES)?;
     all.extend(opened.app.received(&who, MESSAGES)?);
@@ -141,7 +141,7 @@ fn diff(agent: &Agent) -> Vec<String> {
 }
 
 /// Lists the agent's task and its holds.
-fn work(opened: &mut Opened, agent: &Agent, now: Timestamp) -> Result<Vec<String>, CommandError> {
+fn work(opened: &mut OpenWorld, agent: &Agent, now: Timestamp) -> Result<Vec<String>, CommandError> {
     let mut lines = Vec::new();
     if let Some(task) = opened.app.claimed_task(&agent.session)? {
         lines.push(format!("Task {} of {}", task.key.id, task.key.spec.path));

@@ -14,7 +14,7 @@ use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Strength;
 use consort_core::host::Clock as _;
-use consort_core::monitor::Key;
+use consort_core::monitor::KeyPress;
 use consort_core::monitor::PaneKeeper as _;
 use consort_core::monitor::PaneViewer as _;
 use consort_core::monitor::PaneWriter as _;
@@ -24,17 +24,17 @@ use consort_core::text;
 use consort_host::Machine;
 use consort_host::Tmux;
 use consort_host::env;
+use consort_tui::CommandRun;
 use consort_tui::Confirmed;
 use consort_tui::Door;
 use consort_tui::Effect;
-use consort_tui::Errand;
 use consort_tui::Event;
 use consort_tui::Input;
 use consort_tui::News;
 use consort_tui::Outcome;
 
 use super::gather::Gathering;
-use super::gather::Request;
+use super::gather::ScreenRequest;
 use super::wake::Wakes;
 use crate::commands::config::set;
 use crate::error::CommandError;
@@ -67,14 +67,14 @@ impl CommandDoor {
         let work = move || {
             let event = match World::new(overrides) {
                 Ok(world) => work(&World { cwd, ..world }),
-                Err(error) => failed(Errand::default(), &error),
+                Err(error) => failed(CommandRun::default(), &error),
             };
             wakes.send(event);
         };
         let started = std::thread::Builder::new().name("errand".into()).spawn(work);
         if let Err(error) = started {
             let text = format!("cannot begin it: {error}");
-            self.wakes.send(Event::Done(Outcome { errand: Errand::default(), is_well: false, text }));
+            self.wakes.send(Event::Done(Outcome { errand: CommandRun::default(), is_well: false, text }));
         }
     }
 }
@@ -86,13 +86,13 @@ impl CommandDoor {
         if let Err(error) = ran {
             crate::output::note(format_args!("It cannot be started: {error}"));
         }
-        self.gathering.ask(Request::Now);
+        self.gathering.ask(ScreenRequest::Now);
     }
 }
 
 impl Door for CommandDoor {
     fn touched(&mut self) -> Timestamp {
-        self.gathering.ask(Request::Touched);
+        self.gathering.ask(ScreenRequest::Touched);
         self.machine.now()
     }
 
@@ -100,29 +100,29 @@ impl Door for CommandDoor {
         match effect {
             Effect::Run(errand) => self.in_background(move |world| Event::Done(run(world, errand))),
             Effect::Confirmed(confirmed) => {
-                self.in_background(move |world| told(Errand::default(), confirm(world, confirmed)))
+                self.in_background(move |world| told(CommandRun::default(), confirm(world, confirmed)))
             }
             Effect::EndOverride { path, worktree } => {
                 self.in_background(move |world| {
-                    told(Errand::default(), end_override(world, path, &worktree))
+                    told(CommandRun::default(), end_override(world, path, &worktree))
                 });
             }
             Effect::Focus { agent } => self.in_background(move |world| focus(world, &agent)),
             Effect::Interrupt { agent } => {
-                self.in_background(move |world| told(Errand::default(), interrupt(world, &agent)))
+                self.in_background(move |world| told(CommandRun::default(), interrupt(world, &agent)))
             }
             Effect::Set { key, value, typed } => {
                 self.in_background(move |world| change_setting(world, key, value, typed));
             }
             Effect::Ask(question) => self.in_background(move |world| ask(world, question)),
-            Effect::MarkRead { from } => self.gathering.ask(Request::MarkRead(from)),
-            Effect::Look(interest) => self.gathering.ask(Request::Look(interest)),
+            Effect::MarkRead { from } => self.gathering.ask(ScreenRequest::MarkRead(from)),
+            Effect::Look(interest) => self.gathering.ask(ScreenRequest::Look(interest)),
             // The terminal loop itself carries these out.
             Effect::InTerminal(_) | Effect::Copy(_) | Effect::Redraw | Effect::Quit => {}
         }
     }
 
-    fn in_terminal(&mut self, errand: &Errand) {
+    fn in_terminal(&mut self, errand: &CommandRun) {
         let (words, cwd) = (&errand.words, errand.cwd.as_ref().map_or(self.cwd.as_path(), Path::new));
         let mut stderr = std::io::stderr();
         let _ = writeln!(stderr, "$ consort {}", text::one_line(&words.join(" "), 200));
@@ -139,7 +139,7 @@ impl Door for CommandDoor {
                 let _ = std::io::stdin().lock().read_line(&mut String::new());
             }
         }
-        self.gathering.ask(Request::Now);
+        self.gathering.ask(ScreenRequest::Now);
     }
 }
 
@@ -149,7 +149,7 @@ fn own_program() -> std::io::Result<Command> {
 }
 
 /// Runs a command to its end, and returns its output.
-fn run(world: &World, errand: Errand) -> Outcome {
+fn run(world: &World, errand: CommandRun) -> Outcome {
     let cwd = errand.cwd.as_ref().map_or_else(|| world.cwd.clone(), PathBuf::from);
     let ran = own_program().and_then(|mut command| {
         for (key, value) in &world.overrides {
@@ -184,14 +184,14 @@ fn run(world: &World, errand: Errand) -> Outcome {
     }
 }
 
-fn told(errand: Errand, done: Result<String, CommandError>) -> Event {
+fn told(errand: CommandRun, done: Result<String, CommandError>) -> Event {
     match done {
         Ok(text) => Event::Done(Outcome { errand, is_well: true, text }),
         Err(error) => failed(errand, &error),
     }
 }
 
-fn failed(errand: Errand, error: &CommandError) -> Event {
+fn failed(errand: CommandRun, error: &CommandError) -> Event {
     Event::Done(Outcome { errand, is_well: false, text: text::printable(error.render().trim_end()) })
 }
 
@@ -271,7 +271,7 @@ fn focus(world: &World, agent: &str) -> Event {
     match shown() {
         Ok(Some(told)) if told.is_empty() => Event::Terminal(words("attach")),
         // The command also finds a window of the desktop.
-        Ok(None) => Event::Done(run(world, Errand { words: words("focus"), ..Errand::default() })),
+        Ok(None) => Event::Done(run(world, CommandRun { words: words("focus"), ..CommandRun::default() })),
         shown => told_or_nothing(shown),
     }
 }
@@ -289,7 +289,7 @@ fn tell_the_way_back(server: &std::path::Path) {
 }
 
 fn told_or_nothing(shown: Result<Option<String>, CommandError>) -> Event {
-    told(Errand::default(), shown.map(Option::unwrap_or_default))
+    told(CommandRun::default(), shown.map(Option::unwrap_or_default))
 }
 
 /// Presses Esc in an agent's pane, as the person would.
@@ -299,10 +299,10 @@ fn interrupt(world: &World, agent: &str) -> Result<String, CommandError> {
     let pane = opened.app.find_pane(agent)?;
     opened.app.may_use_pane(&caller, &pane)?;
     let tmux = Tmux::new(&world.paths.data);
-    tmux.press(&pane.address, Key::Escape)?;
+    tmux.press(&pane.address, KeyPress::Escape)?;
     if pane.cli() == "opencode" {
         // OpenCode needs Esc twice.
-        tmux.press(&pane.address, Key::Escape)?;
+        tmux.press(&pane.address, KeyPress::Escape)?;
     }
     Ok(format!("Pressed Esc in the pane of {}.", pane.name()))
 }
@@ -320,14 +320,14 @@ fn change_setting(world: &World, key: String, value: Option<String>, typed: Opti
         None => vec!["config", "unset", "--", &key],
     };
     let words = words.into_iter().map(str::to_owned).collect();
-    Event::Done(run(world, Errand { words, typed, ..Errand::default() }))
+    Event::Done(run(world, CommandRun { words, typed, ..CommandRun::default() }))
 }
 
 /// Searches the project's knowledge, or queries it if the question begins with `(`.
 fn ask(world: &World, question: String) -> Event {
     let verb = if question.trim_start().starts_with('(') { "query" } else { "search" };
     let words = ["know", verb, "--", &question].map(str::to_owned).to_vec();
-    let outcome = run(world, Errand { words, ..Errand::default() });
+    let outcome = run(world, CommandRun { words, ..CommandRun::default() });
     let lines = outcome.text.lines().map(str::to_owned).collect();
     Event::News(vec![News::Found(question, lines)])
 }

@@ -40,12 +40,12 @@ use super::detail;
 use super::lines::ChangedLines;
 use super::messages;
 use super::queue;
-use super::runs::Runs;
+use super::runs::RunList;
 use super::wake::Wakes;
 use crate::commands::journal::sentence::sentence;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 use crate::world::caller_facts;
 
@@ -79,7 +79,7 @@ pub(super) struct Done {
 }
 
 /// A request of the screen to the thread.
-pub(super) enum Request {
+pub(super) enum ScreenRequest {
     Look(Interest),
     MarkRead(String),
     /// Look now: an action was carried out.
@@ -90,7 +90,7 @@ pub(super) enum Request {
 
 /// A handle of the gathering thread, for the screen.
 pub(super) struct Gathering {
-    requests: Sender<Request>,
+    requests: Sender<ScreenRequest>,
     pipe: PipeWriter,
 }
 
@@ -114,7 +114,7 @@ impl Gathering {
         Ok(Self { requests, pipe })
     }
 
-    pub(super) fn ask(&mut self, request: Request) {
+    pub(super) fn ask(&mut self, request: ScreenRequest) {
         if self.requests.send(request).is_ok() {
             let _ = self.pipe.write(&[1]);
         }
@@ -161,7 +161,7 @@ impl Changed {
 
 struct Gatherer<'w> {
     world: &'w World,
-    opened: Opened,
+    opened: OpenWorld,
     wakes: Wakes,
     caller: CallerFacts,
     interest: Interest,
@@ -170,7 +170,7 @@ struct Gatherer<'w> {
     /// The latest actions of agents, oldest first.
     done: VecDeque<Done>,
     lines: ChangedLines,
-    runs: Runs,
+    runs: RunList,
     agents: agents::Agents,
     /// The last news sent of each variant of [`News`].
     sent: HashMap<std::mem::Discriminant<News>, News>,
@@ -183,7 +183,7 @@ struct Gatherer<'w> {
 }
 
 impl<'w> Gatherer<'w> {
-    fn new(world: &'w World, opened: Opened, wakes: Wakes) -> Self {
+    fn new(world: &'w World, opened: OpenWorld, wakes: Wakes) -> Self {
         let caller = caller_facts(&opened.app);
         let last_key = opened.app.host().now();
         Self {
@@ -195,7 +195,7 @@ impl<'w> Gatherer<'w> {
             names: HashMap::new(),
             done: VecDeque::new(),
             lines: ChangedLines::begin(),
-            runs: Runs::default(),
+            runs: RunList::default(),
             agents: agents::Agents::default(),
             sent: HashMap::new(),
             last_key,
@@ -207,7 +207,7 @@ impl<'w> Gatherer<'w> {
         }
     }
 
-    fn run(mut self, asked: &Receiver<Request>, mut pipe: PipeReader) -> CommandResult {
+    fn run(mut self, asked: &Receiver<ScreenRequest>, mut pipe: PipeReader) -> CommandResult {
         let dir = self.world.paths.listeners();
         let cannot_wait = |error| CommandError::file("cannot wait in", &dir, error);
         // Opened before the first look, so that no change falls between the two.
@@ -250,16 +250,16 @@ impl<'w> Gatherer<'w> {
         shows_pane || self.runs.is_any_open()
     }
 
-    fn take(&mut self, request: Request) {
+    fn take(&mut self, request: ScreenRequest) {
         match request {
-            Request::Look(interest) => {
+            ScreenRequest::Look(interest) => {
                 self.interest = interest;
                 self.sometimes = Timestamp(0);
             }
             // A message that cannot be marked now stays unread, and is marked when it is looked at again.
-            Request::MarkRead(from) => drop(messages::mark_read(&mut self.opened.app, &from)),
-            Request::Now => self.sometimes = Timestamp(0),
-            Request::Touched => self.last_key = self.opened.app.host().now(),
+            ScreenRequest::MarkRead(from) => drop(messages::mark_read(&mut self.opened.app, &from)),
+            ScreenRequest::Now => self.sometimes = Timestamp(0),
+            ScreenRequest::Touched => self.last_key = self.opened.app.host().now(),
         }
     }
 
@@ -305,7 +305,7 @@ impl<'w> Gatherer<'w> {
         }
         let pairs = self.pairs();
         let queue = {
-            let Opened { app, project, .. } = &mut self.opened;
+            let OpenWorld { app, project, .. } = &mut self.opened;
             queue::read(self.world, app, (&self.caller, &project.id), (&self.runs, &pairs))?
         };
         // The queue and the agents go out together with the runs.

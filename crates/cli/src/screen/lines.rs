@@ -17,9 +17,9 @@ use consort_core::Timestamp;
 /// Shortest time between two questions about a worktree.
 const AGAIN: Duration = Duration::from_secs(5);
 
-type Known = Arc<Mutex<HashMap<PathBuf, Answer>>>;
+type LineCounts = Arc<Mutex<HashMap<PathBuf, LineCount>>>;
 
-struct Answer {
+struct LineCount {
     lines: Option<(u32, u32)>,
     /// The last activity of its agents: as known now, and as known when git was asked.
     active: Timestamp,
@@ -29,14 +29,14 @@ struct Answer {
 
 /// The answers of git about worktrees.
 pub(super) struct ChangedLines {
-    known: Known,
+    known: LineCounts,
     wanted: Sender<PathBuf>,
 }
 
 impl ChangedLines {
     pub(super) fn begin() -> Self {
         let (wanted, asked) = mpsc::channel::<PathBuf>();
-        let known = Known::default();
+        let known = LineCounts::default();
         let answers = Arc::clone(&known);
         let ask = move || {
             for worktree in asked {
@@ -56,7 +56,7 @@ impl ChangedLines {
     pub(super) fn of(&self, worktree: &Path, active: Timestamp) -> Option<(u32, u32)> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(answer) = known.get_mut(worktree) else {
-            let answer = Answer { lines: None, active, active_then: active, asked: Instant::now() };
+            let answer = LineCount { lines: None, active, active_then: active, asked: Instant::now() };
             known.insert(worktree.to_owned(), answer);
             let _ = self.wanted.send(worktree.to_owned());
             return None;

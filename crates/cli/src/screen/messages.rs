@@ -11,17 +11,17 @@ use consort_core::messages::MessageType;
 use consort_core::messages::SentMessage;
 use consort_core::project::ProjectId;
 use consort_core::text;
-use consort_tui::Message;
+use consort_tui::MessageInfo;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 
 /// Most messages of each direction that are shown.
 const MOST: usize = 200;
 
 /// Lists the messages that the person has sent and received, oldest first.
-pub(super) fn read(opened: &mut Opened) -> Result<Vec<Message>, CommandError> {
+pub(super) fn read(opened: &mut OpenWorld) -> Result<Vec<MessageInfo>, CommandError> {
     let app = &mut opened.app;
     let unread = app.inbox(&InboxRequest { mailbox: Actor::Person, from: None, peek: true })?;
     let unread: BTreeSet<String> = unread.iter().map(|letter| letter.message.id.to_string()).collect();
@@ -36,7 +36,7 @@ pub(super) fn read(opened: &mut Opened) -> Result<Vec<Message>, CommandError> {
 }
 
 /// Converts a message for the screen.
-pub(super) fn message(sent: &SentMessage, is_unread: bool, here: &ProjectId) -> Message {
+pub(super) fn message(sent: &SentMessage, is_unread: bool, here: &ProjectId) -> MessageInfo {
     let SentMessage { message, receipts } = sent;
     let is_mine = message.sent.from.who == Actor::Person;
     let name = |who: &Actor, name: &str| match who {
@@ -52,7 +52,7 @@ pub(super) fn message(sent: &SentMessage, is_unread: bool, here: &ProjectId) -> 
         1 => Some("waiting".to_owned()),
         count => Some(format!("read by {read} of {count}")),
     };
-    Message {
+    MessageInfo {
         id: message.id.to_string(),
         called: called(message, here),
         at: message.at,

@@ -32,7 +32,7 @@ use crate::error::CommandResult;
 use crate::knowledge;
 use crate::output;
 use crate::panes;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 use door::CommandDoor;
 use gather::Gathering;
@@ -89,7 +89,7 @@ impl Phases {
 /// Shows the screen until the person leaves it. `hint` says what to do if no agent is here.
 pub(crate) fn show(
     world: &World,
-    opened: &Opened,
+    opened: &OpenWorld,
     how: How,
     hint: &str,
     mut phases: Phases,
@@ -144,7 +144,7 @@ fn compare_in_background(world: &World, everywhere: bool) {
     let _ = std::thread::Builder::new().name("compare".into()).spawn(compare);
 }
 
-fn model(opened: &Opened, how: How, hint: &str) -> Model {
+fn model(opened: &OpenWorld, how: How, hint: &str) -> Model {
     let (columns, rows) = output::size();
     let size = (u16::try_from(columns).unwrap_or(80), u16::try_from(rows).unwrap_or(24));
     let host = opened.app.host();

@@ -16,7 +16,7 @@ use consort_tui::ItemKind;
 use consort_tui::Pair;
 use serde_json::Value;
 
-use super::runs::Runs;
+use super::runs::RunList;
 use crate::error::CommandError;
 use crate::panes::inbox;
 use crate::panes::inbox::InboxItem;
@@ -32,7 +32,7 @@ pub(super) fn read(
     world: &World,
     app: &mut App,
     (caller, here): (&CallerFacts, &ProjectId),
-    (runs, pairs): (&Runs, &[Pair]),
+    (runs, pairs): (&RunList, &[Pair]),
 ) -> Result<Vec<Item>, CommandError> {
     let glances = app.glances();
     let is_wanted = |subject: &PaneSubject| needs_a_look(glances.as_ref(), subject);

@@ -10,14 +10,14 @@ use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;
 use consort_core::secrets::redacted;
 use consort_core::text;
-use consort_tui::Run;
+use consort_tui::RunInfo;
 
 use crate::error::CommandError;
 use crate::render;
 use crate::runs::RunDir;
-use crate::runs::directory::Told;
-use crate::runs::follow::Reader;
-use crate::world::Opened;
+use crate::runs::directory::RunNote;
+use crate::runs::follow::EventReader;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Most runs that are listed.
@@ -28,16 +28,16 @@ const REVIEW: i64 = Timestamp::HOUR;
 
 /// The known state of the runs of a project.
 #[derive(Default)]
-pub(super) struct Runs {
-    runs: Vec<Run>,
+pub(super) struct RunList {
+    runs: Vec<RunInfo>,
     to_review: Vec<i64>,
     /// The progress of each open run: a reader of its log, which goes on from where it was, the state so far,
     /// and the time of the last line.
-    told: HashMap<ChangeId, (Reader, Progress, Option<Timestamp>)>,
+    told: HashMap<ChangeId, (EventReader, Progress, Option<Timestamp>)>,
     records: Vec<RunRecord>,
 }
 
-impl Runs {
+impl RunList {
     pub(super) fn is_any_open(&self) -> bool {
         self.runs.iter().any(|run| !run.has_ended)
     }
@@ -49,7 +49,7 @@ impl Runs {
     }
 
     /// Returns the runs that the person asked for and that have ended lately.
-    pub(super) fn to_review(&self) -> impl Iterator<Item = &Run> {
+    pub(super) fn to_review(&self) -> impl Iterator<Item = &RunInfo> {
         self.runs.iter().filter(|run| self.to_review.contains(&run.number))
     }
 
@@ -58,7 +58,11 @@ impl Runs {
         self.records.iter().find(|run| run.spec.name.as_str() == name)
     }
 
-    pub(super) fn read(&mut self, world: &World, opened: &mut Opened) -> Result<Vec<Run>, CommandError> {
+    pub(super) fn read(
+        &mut self,
+        world: &World,
+        opened: &mut OpenWorld,
+    ) -> Result<Vec<RunInfo>, CommandError> {
         let now = opened.app.host().now();
         self.records = opened.app.runs(&opened.project.id, MOST, &|_| true)?;
         let is_new = |run: &&RunRecord| {
@@ -73,7 +77,7 @@ impl Runs {
         Ok(self.runs.clone())
     }
 
-    fn run(&mut self, world: &World, run: &RunRecord) -> Run {
+    fn run(&mut self, world: &World, run: &RunRecord) -> RunInfo {
         let (spec, end) = (&run.spec, run.end.as_ref());
         let mut usage = end.map(|end| end.usage).unwrap_or_default();
         let mut doing = end
@@ -81,11 +85,11 @@ impl Runs {
             .map_or_else(String::new, |failure| redacted(&text::one_line(&failure.message, 200)));
         let (mut heard_at, mut model) = (None, end.and_then(|end| end.model.clone()));
         if !run.state.has_ended() {
-            let begin = || (Reader::new(RunDir::of(&world.paths, run.id)), Progress::default(), None);
+            let begin = || (EventReader::new(RunDir::of(&world.paths, run.id)), Progress::default(), None);
             let (reader, progress, heard) = self.told.entry(run.id).or_insert_with(begin);
             for line in reader.more() {
                 *heard = Some(line.at);
-                if let Told::Event(event) = &line.what {
+                if let RunNote::Event(event) = &line.what {
                     progress.hear(event);
                 }
             }
@@ -98,7 +102,7 @@ impl Runs {
             (RunState::Pending, Some(until)) => format!("waits until {}", crate::time::local(until)),
             (state, _) => state.words().to_owned(),
         };
-        Run {
+        RunInfo {
             number: run.number,
             mark: run.state.mark().to_owned(),
             state,

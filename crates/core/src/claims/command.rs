@@ -11,7 +11,7 @@ use crate::presence::SessionId;
 
 /// The condition on a path without which a program does not write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Needs {
+pub enum PathCondition {
     #[default]
     Nothing,
     /// Nothing is there: `mkdir`, `cp -n`.
@@ -64,7 +64,7 @@ pub enum CommandKind {
 
 /// The wait of a session for others to release their holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingSession {
     pub since: Timestamp,
     /// The process that waits for the session.
     pub process: Process,

@@ -5,8 +5,8 @@ use thiserror::Error;
 use super::HoldView;
 use super::PatternError;
 use crate::engine::StoreError;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::presence::NotAllowed;
 use crate::text;
 
@@ -73,7 +73,7 @@ fn describe(conflicts: &[HoldView]) -> String {
 }
 
 impl Explain for ClaimError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
             Self::Held(_)
             | Self::NotYours { .. }
@@ -81,9 +81,9 @@ impl Explain for ClaimError {
             | Self::ThePersons { .. }
             | Self::NotTheHolder { .. }
             | Self::Circle { .. }
-            | Self::TooEarly { .. } => Kind::Conflict,
+            | Self::TooEarly { .. } => ErrorKind::Conflict,
             Self::Store(error) => error.kind(),
-            _ => Kind::User,
+            _ => ErrorKind::User,
         }
     }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::Serializer;
 
 use super::Case;
-use super::Needs;
+use super::PathCondition;
 use super::Pattern;
 use crate::Timestamp;
 use crate::journal::Actor;
@@ -207,7 +207,7 @@ pub enum ClaimChange {
     Released {
         #[serde(flatten)]
         key: HoldKey,
-        why: Release,
+        why: ReleaseCause,
     },
 }
 
@@ -234,7 +234,7 @@ impl ClaimChange {
 /// The reason a hold ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Release {
+pub enum ReleaseCause {
     /// Released by its holder.
     Asked,
     /// Its holder's session ended, or its process.
@@ -324,7 +324,7 @@ pub struct HeldSummary {
 
 /// A write about to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct PendingWrite {
     pub path: PathBuf,
     pub extent: Extent,
     /// The program that writes: `sed`, `git add`; empty for a tool of the agent's own.
@@ -332,7 +332,7 @@ pub struct Target {
     /// Whether a link at the end of the path is itself written, as by `rm`.
     pub is_entry: bool,
     /// The condition on the path without which the program does not write.
-    pub needs: Needs,
+    pub needs: PathCondition,
     /// The arguments of `git diff` that select commits: for [`Extent::Commits`], and for paths
     /// that are written only where commits differ.
     pub range: Vec<String>,
@@ -464,12 +464,12 @@ pub struct TouchView {
 pub struct ReadStamp {
     pub path: PathBuf,
     pub at: Timestamp,
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
 }
 
 /// The change time and size of a file, which tell its states apart; both are zero for an absent file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStamp {
     /// Nanoseconds since the epoch.
     pub changed: i64,
     pub size: u64,

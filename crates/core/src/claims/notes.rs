@@ -9,12 +9,12 @@ use crate::claims::KeptFile;
 use crate::claims::ReadStamp;
 use crate::claims::RunningCommand;
 use crate::claims::Touch;
-use crate::claims::Waiting;
+use crate::claims::WaitingSession;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
 use crate::side_files::HOLDER;
 use crate::side_files::KEPT;
-use crate::side_files::Line;
+use crate::side_files::LogLine;
 use crate::side_files::MAIL;
 use crate::side_files::NOT_BEGUN;
 use crate::side_files::NOW;
@@ -84,7 +84,7 @@ impl dyn SideFiles + '_ {
 
     /// Notes that a session has seen files.
     pub fn note_read(&self, session: &SessionId, read_stamps: &[ReadStamp]) -> Result<(), StoreError> {
-        read_stamps.iter().try_for_each(|sight| self.add(session, &Line::Seen(sight.clone())))
+        read_stamps.iter().try_for_each(|sight| self.add(session, &LogLine::Seen(sight.clone())))
     }
 
     /// Adds a text to those that a session is given with its next prompt.
@@ -93,40 +93,44 @@ impl dyn SideFiles + '_ {
             Some(kept) => format!("{kept}\n\n{text}"),
             None => text.to_owned(),
         };
-        let _ = self.add(session, &Line::Later(text));
+        let _ = self.add(session, &LogLine::Later(text));
     }
 
     /// Takes the texts that were kept for a session's next prompt.
     pub fn take_kept(&self, session: &SessionId) -> Option<String> {
         let text = self.read_log(session).later()?;
-        self.add(session, &Line::Later(String::new())).ok()?;
+        self.add(session, &LogLine::Later(String::new())).ok()?;
         Some(text)
     }
 
     /// Tells whether a session was given this notice.
     pub fn was_notified(&self, session: &SessionId, what: &str) -> bool {
-        self.read_log(session).has(&Line::Told(checksum(what)))
+        self.read_log(session).has(&LogLine::Told(checksum(what)))
     }
 
     /// Tells whether a session was given this notice, and notes that it is given now.
     pub fn notified_before(&self, session: &SessionId, what: &str) -> bool {
         let was_notified = self.was_notified(session, what);
         if !was_notified {
-            let _ = self.add(session, &Line::Told(checksum(what)));
+            let _ = self.add(session, &LogLine::Told(checksum(what)));
         }
         was_notified
     }
 
     /// Notes that a session waits for others, or with `None` that it no longer does.
-    pub fn note_waiting(&self, session: &SessionId, waiting: Option<&Waiting>) -> Result<(), StoreError> {
+    pub fn note_waiting(
+        &self,
+        session: &SessionId,
+        waiting: Option<&WaitingSession>,
+    ) -> Result<(), StoreError> {
         if self.waiting(session).as_ref() == waiting {
             return Ok(());
         }
-        self.add(session, &Line::Waits(waiting.cloned()))
+        self.add(session, &LogLine::Waits(waiting.cloned()))
     }
 
     /// Returns the holders that a session waits for, as far as noted.
-    pub fn waiting(&self, session: &SessionId) -> Option<Waiting> {
+    pub fn waiting(&self, session: &SessionId) -> Option<WaitingSession> {
         self.read_log(session).waiting()
     }
 
@@ -134,13 +138,13 @@ impl dyn SideFiles + '_ {
     /// was asked before.
     pub fn take_shielded(&self, session: &SessionId) -> Option<bool> {
         let is_too_many = self.read_log(session).shielded()?;
-        let _ = self.add(session, &Line::ShieldTold);
+        let _ = self.add(session, &LogLine::ShieldTold);
         Some(is_too_many)
     }
 
     /// Notes that a command of a session has begun, or goes on as another kind of command.
     pub fn begin(&self, session: &SessionId, command: RunningCommand) -> Result<(), StoreError> {
-        self.add(session, &Line::Begun(command))
+        self.add(session, &LogLine::Begun(command))
     }
 
     /// Returns the commands of a session that have begun and not ended.
@@ -150,7 +154,7 @@ impl dyn SideFiles + '_ {
 
     /// Notes that a command of a session has ended.
     pub fn end(&self, session: &SessionId, command: &RunningCommand, at: Timestamp) {
-        let _ = self.add(session, &Line::Ended(command.call, at, command.at));
+        let _ = self.add(session, &LogLine::Ended(command.call, at, command.at));
     }
 
     /// Tells whether a session ran a command at any moment between `from` and `to`.

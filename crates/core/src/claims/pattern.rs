@@ -220,13 +220,13 @@ fn plainly_overlap(one: &str, two: &str) -> bool {
 }
 
 /// One part of a path: anything at all, or what its tokens say.
-enum Part {
+enum Segment {
     /// `**`: any number of parts, also none.
     Any,
-    Some(Vec<Token>),
+    Some(Vec<GlobToken>),
 }
 
-enum Token {
+enum GlobToken {
     /// `*`: any number of characters, also none.
     Star,
     /// One character of these ranges.
@@ -234,40 +234,40 @@ enum Token {
 }
 
 /// Compiles a valid pattern: a list of parts for each alternative of its braces.
-fn compile(pattern: &str) -> Vec<Vec<Part>> {
+fn compile(pattern: &str) -> Vec<Vec<Segment>> {
     let compile_one = |text: String| {
         let is_dir = text.ends_with('/');
         let parts = text.trim_end_matches('/').split('/');
-        let mut parts: Vec<Part> =
-            parts.map(|part| if part == "**" { Part::Any } else { Part::Some(tokens(part)) }).collect();
+        let mut parts: Vec<Segment> =
+            parts.map(|part| if part == "**" { Segment::Any } else { Segment::Some(tokens(part)) }).collect();
         if is_dir {
-            parts.push(Part::Any);
+            parts.push(Segment::Any);
         }
         parts
     };
     alternatives(pattern).unwrap_or_default().into_iter().map(compile_one).collect()
 }
 
-fn tokens(part: &str) -> Vec<Token> {
+fn tokens(part: &str) -> Vec<GlobToken> {
     let chars: Vec<char> = part.chars().collect();
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < chars.len() {
         match chars[at] {
-            '*' => tokens.push(Token::Star),
-            '?' => tokens.push(Token::One(vec![('\0', char::MAX)])),
+            '*' => tokens.push(GlobToken::Star),
+            '?' => tokens.push(GlobToken::One(vec![('\0', char::MAX)])),
             '\\' if at + 1 < chars.len() => {
                 at += 1;
-                tokens.push(Token::One(vec![(chars[at], chars[at])]));
+                tokens.push(GlobToken::One(vec![(chars[at], chars[at])]));
             }
             '[' => match class(&chars[at + 1..]) {
                 Some((ranges, length)) => {
                     at += length;
-                    tokens.push(Token::One(ranges));
+                    tokens.push(GlobToken::One(ranges));
                 }
-                None => tokens.push(Token::One(vec![('[', '[')])),
+                None => tokens.push(GlobToken::One(vec![('[', '[')])),
             },
-            other => tokens.push(Token::One(vec![(other, other)])),
+            other => tokens.push(GlobToken::One(vec![(other, other)])),
         }
         at += 1;
     }
@@ -316,18 +316,18 @@ fn complement(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
 }
 
 /// Tells whether some path is meant by both.
-fn parts_meet(one: &[Part], two: &[Part]) -> bool {
+fn parts_meet(one: &[Segment], two: &[Segment]) -> bool {
     meet(
         one,
         two,
-        |part| matches!(part, Part::Any),
+        |part| matches!(part, Segment::Any),
         |one, two| match (one, two) {
-            (Part::Some(one), Part::Some(two)) => meet(
+            (Segment::Some(one), Segment::Some(two)) => meet(
                 one,
                 two,
-                |token| matches!(token, Token::Star),
+                |token| matches!(token, GlobToken::Star),
                 |one, two| match (one, two) {
-                    (Token::One(one), Token::One(two)) => {
+                    (GlobToken::One(one), GlobToken::One(two)) => {
                         one.iter().any(|a| two.iter().any(|b| a.0 <= b.1 && b.0 <= a.1))
                     }
                     _ => true,

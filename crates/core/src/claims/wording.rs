@@ -5,13 +5,13 @@
 use super::CommandView;
 use super::Contest;
 use super::Extent;
+use super::FileStamp;
 use super::Hold;
 use super::HoldView;
 use super::Mode;
 use super::Obstacle;
 use super::Overlap;
 use super::PublishedHold;
-use super::Stamp;
 use super::Strength;
 use super::Touch;
 use super::Trespass;
@@ -213,8 +213,8 @@ pub(super) fn touched(touch: &Touch, name: &str, now: Timestamp) -> String {
 }
 
 /// Lists the files that were changed since the session read them.
-pub(super) fn changed(changes: &[(&str, Option<String>, Stamp)], now: Timestamp) -> String {
-    let one = |(path, by, stamp): &(&str, Option<String>, Stamp)| {
+pub(super) fn changed(changes: &[(&str, Option<String>, FileStamp)], now: Timestamp) -> String {
+    let one = |(path, by, stamp): &(&str, Option<String>, FileStamp)| {
         let path = text::foreign(path, 200);
         let by = by.as_deref().unwrap_or("someone else");
         match stamp.changed {
@@ -228,8 +228,8 @@ pub(super) fn changed(changes: &[(&str, Option<String>, Stamp)], now: Timestamp)
 }
 
 /// Lists the reserved files of a session that its user has saved.
-pub(super) fn saved(saved: &[(String, Stamp)], now: Timestamp) -> String {
-    let one = |(path, stamp): &(String, Stamp)| {
+pub(super) fn saved(saved: &[(String, FileStamp)], now: Timestamp) -> String {
+    let one = |(path, stamp): &(String, FileStamp)| {
         let age = text::ago(now.since(Timestamp(stamp.changed / 1_000_000)));
         format!("{} ({age})", text::foreign(path, 200))
     };

@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use super::Key;
 use super::ValueKind;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 
 /// The tier that a value came from, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -232,8 +232,8 @@ impl PartialEq for Key {
 impl Eq for Key {}
 
 impl Explain for ConfigError {
-    fn kind(&self) -> Kind {
-        Kind::User
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::User
     }
 
     fn hints(&self) -> Vec<String> {

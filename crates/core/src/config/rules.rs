@@ -15,7 +15,7 @@ use super::ValueKind;
 use crate::convergence::Domains;
 use crate::dispatch::Safety;
 use crate::notices::quiet_hours;
-use crate::policy::Effect;
+use crate::policy::RuleEffect;
 use crate::policy::read_rules;
 use crate::text;
 
@@ -88,7 +88,7 @@ impl Config {
 /// Tells whether `value` has every rule of `other`; settings without rules always do.
 fn has_all_rules(key: &str, value: &str, other: &str) -> bool {
     let rules = |value: &str| match key.starts_with("policy.") {
-        true => read_rules(Effect::Deny, value).unwrap_or_default(),
+        true => read_rules(RuleEffect::Deny, value).unwrap_or_default(),
         false => Vec::new(),
     };
     let all = rules(value);
@@ -169,7 +169,7 @@ impl Key {
                 .map(|dollars| dollars.to_string())
                 .ok_or_else(bad),
             ValueKind::Rules => {
-                read_rules(Effect::Deny, value).map(|_| value.trim().to_owned()).map_err(|_| bad())
+                read_rules(RuleEffect::Deny, value).map(|_| value.trim().to_owned()).map_err(|_| bad())
             }
             ValueKind::Domains => Domains::parse(value).map(|_| value.trim().to_owned()).map_err(|_| bad()),
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::Step;
+use super::TrailStep;
 use crate::Timestamp;
 
 /// Time after which a learned weight counts half.
@@ -116,7 +116,7 @@ pub fn established(learned: &[LearnedDomain], now: Timestamp) -> impl Iterator<I
 /// (configured or assigned) domain gains weight for that domain. Returns all learned domains, with the known
 /// weights reduced by their age; nothing if these prompts teach nothing.
 pub fn learn(
-    steps: &[Step],
+    steps: &[TrailStep],
     domains: &Domains,
     known: &[LearnedDomain],
     now: Timestamp,

@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use crate::engine::StoreError;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::journal::Number;
 use crate::text;
 
@@ -24,10 +24,10 @@ pub enum ConvergenceError {
 }
 
 impl Explain for ConvergenceError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
             Self::Store(error) => error.kind(),
-            _ => Kind::User,
+            _ => ErrorKind::User,
         }
     }
 

@@ -8,7 +8,7 @@ use super::Domains;
 use super::LearnedDomain;
 use super::Signal;
 use super::SignalKind;
-use super::Step;
+use super::TrailStep;
 use super::Trajectory;
 use super::established;
 use crate::Timestamp;
@@ -247,7 +247,7 @@ pub struct Handoff {
     pub goal: Option<String>,
     pub trajectory: Trajectory,
     /// The agent's last prompts, oldest first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TrailStep>,
     pub task: Option<TaskRecord>,
     /// The tasks of the agent's spec that are not done.
     pub open_tasks: Vec<TaskView>,

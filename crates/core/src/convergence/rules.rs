@@ -8,9 +8,9 @@ use super::Prediction;
 use super::PredictionNote;
 use super::PredictionOutcome;
 use super::Signal;
-use super::Step;
 use super::Trail;
 use super::TrailProfile;
+use super::TrailStep;
 use super::Trajectory;
 use super::Trend;
 use super::signals::left_behind;
@@ -194,7 +194,7 @@ pub(super) fn trend(prediction: Option<&Prediction>, seen: Option<&Signal>, now:
 
 /// The facts about an agent that decide its suitability for a task.
 pub(super) struct CandidateFacts<'a> {
-    pub(super) steps: &'a [Step],
+    pub(super) steps: &'a [TrailStep],
     pub(super) status: Status,
     pub(super) has_task: bool,
     pub(super) unread: usize,

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::Domains;
 use super::Heading;
-use super::Step;
 use super::TopicSummary;
 use super::Trail;
+use super::TrailStep;
 use super::Visit;
 use super::trail::Marks;
 use crate::Timestamp;
@@ -91,12 +91,12 @@ pub struct TrailProfile<'a> {
     /// The topics of the last prompt, sorted.
     key: Vec<&'a str>,
     domains: Vec<&'a str>,
-    files: Files<'a>,
+    files: FilesByPath<'a>,
 }
 
 /// The files of a trail, prepared for comparison.
 #[derive(Default)]
-struct Files<'a> {
+struct FilesByPath<'a> {
     /// The directories of all visited files.
     places: Vec<&'a str>,
     /// The files written lately, with the time of the last write.
@@ -114,9 +114,9 @@ impl<'a> TrailProfile<'a> {
     /// Prepares a trail's topics and, if they count, its files.
     pub fn new(trail: &'a Trail, scoring_context: &ScoringContext<'a>) -> Self {
         let files = if scoring_context.files {
-            Files::new(&trail.steps, scoring_context.now)
+            FilesByPath::new(&trail.steps, scoring_context.now)
         } else {
-            Files::default()
+            FilesByPath::default()
         };
         Self { files, ..Self::at_a_glance(&TopicSummary::of(trail), scoring_context) }
     }
@@ -134,7 +134,7 @@ impl<'a> TrailProfile<'a> {
             .collect();
         domains.sort_unstable();
         domains.dedup();
-        Self { words, key, domains, files: Files::default() }
+        Self { words, key, domains, files: FilesByPath::default() }
     }
 
     /// Returns the words of which another session must use one for any signal between the two, sorted.
@@ -147,8 +147,8 @@ impl<'a> TrailProfile<'a> {
     }
 }
 
-impl<'a> Files<'a> {
-    fn new(steps: &'a [Step], now: Timestamp) -> Self {
+impl<'a> FilesByPath<'a> {
+    fn new(steps: &'a [TrailStep], now: Timestamp) -> Self {
         let is_long_ago = |at: Timestamp| now.since(at) >= LATELY;
         let all = || steps.iter().flat_map(|step| step.read.iter().chain(&step.written));
         let place = |visit: &'a Visit| visit.path.rsplit_once('/').map_or("", |(place, _)| place);

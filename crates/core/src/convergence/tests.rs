@@ -11,10 +11,10 @@ use super::PredictionOutcome;
 use super::ScoringContext;
 use super::Signal;
 use super::SignalKind;
-use super::Step;
 use super::TopicSummary;
 use super::Trail;
 use super::TrailProfile;
+use super::TrailStep;
 use super::Trajectory;
 use super::Visit;
 use super::WINDOW;
@@ -34,10 +34,13 @@ use crate::presence::Location;
 use crate::presence::SessionId;
 use crate::project::Project;
 
-fn steps(prompts: &[&str]) -> Vec<Step> {
+fn steps(prompts: &[&str]) -> Vec<TrailStep> {
     let topics = |prompt: &&str| prompt.split_whitespace().map(str::to_owned).collect();
-    let step =
-        |(at, prompt)| Step { at: Timestamp(at as i64 * 1_000), topics: topics(prompt), ..Step::default() };
+    let step = |(at, prompt)| TrailStep {
+        at: Timestamp(at as i64 * 1_000),
+        topics: topics(prompt),
+        ..TrailStep::default()
+    };
     prompts.iter().enumerate().map(step).collect()
 }
 
@@ -199,14 +202,14 @@ fn domains_are_learned_and_fade() {
     assert_eq!(Domains::parse("auth jwt").unwrap_err(), "auth jwt");
 }
 
-fn any_steps() -> impl Strategy<Value = Vec<Step>> {
+fn any_steps() -> impl Strategy<Value = Vec<TrailStep>> {
     let topics = || proptest::collection::vec("[a-e]", 0..4);
     let visits = || proptest::collection::vec(("[a-e]", 0_i64..200), 0..3);
     let step = (topics(), visits(), visits()).prop_map(|(topics, read, written)| {
         let visit = |(path, at): (String, i64)| Visit { path, at: Timestamp(at * 1_000) };
         let (read, written) =
             (read.into_iter().map(visit).collect(), written.into_iter().map(visit).collect());
-        Step { topics, read, written, ..Step::default() }
+        TrailStep { topics, read, written, ..TrailStep::default() }
     });
     proptest::collection::vec(step, 0..=WINDOW)
 }

@@ -26,12 +26,12 @@ pub struct Trail {
     pub project: Option<ProjectId>,
     pub worktree: PathBuf,
     /// The prompts, oldest first, at most [`WINDOW`].
-    pub steps: Vec<Step>,
+    pub steps: Vec<TrailStep>,
 }
 
 /// A prompt, its topics, and the files that were read and written after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct TrailStep {
     pub at: Timestamp,
     /// The hash of the prompt's text, to recognise a repeated prompt.
     pub hash: u64,
@@ -66,7 +66,7 @@ impl Trail {
 
     /// Returns the time of the first prompt after `then` that was about a topic.
     pub fn speaks_after(&self, then: Timestamp, topic: &str) -> Option<Timestamp> {
-        let speaks = |step: &&Step| step.at > then && step.topics.iter().any(|known| known == topic);
+        let speaks = |step: &&TrailStep| step.at > then && step.topics.iter().any(|known| known == topic);
         self.steps.iter().find(speaks).map(|step| step.at)
     }
 }
@@ -85,8 +85,8 @@ impl<'a> TopicSummary<'a> {
     }
 
     /// Summarises prompts without a session.
-    pub fn of_steps(steps: &'a [Step]) -> Self {
-        let words = |step: &'a Step| step.topics.iter().map(String::as_str).collect();
+    pub fn of_steps(steps: &'a [TrailStep]) -> Self {
+        let words = |step: &'a TrailStep| step.topics.iter().map(String::as_str).collect();
         Self { session: "".into(), steps: steps.iter().map(words).collect() }
     }
 }
@@ -200,7 +200,7 @@ pub struct Trajectory {
 
 impl Trajectory {
     /// Returns the trajectory of these prompts.
-    pub fn of(steps: &[Step]) -> Self {
+    pub fn of(steps: &[TrailStep]) -> Self {
         Self::at_a_glance(&TopicSummary::of_steps(steps))
     }
 

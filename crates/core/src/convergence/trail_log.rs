@@ -6,16 +6,16 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use crate::Timestamp;
-use crate::convergence::Step;
 use crate::convergence::TopicSummary;
 use crate::convergence::Trail;
+use crate::convergence::TrailStep;
 use crate::convergence::Visit;
 use crate::convergence::WINDOW;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
-use crate::side_files::Line;
 use crate::side_files::Log;
+use crate::side_files::LogLine;
 use crate::side_files::READERS;
 use crate::side_files::SessionState;
 use crate::side_files::SideFiles;
@@ -62,7 +62,7 @@ impl dyn SideFiles + '_ {
         let Some(step) = trail.steps.last() else { return Ok(()) };
         let mut line = String::new();
         write_step(&mut line, step);
-        self.add(&trail.session, &Line::Trail(line))?;
+        self.add(&trail.session, &LogLine::Trail(line))?;
         if let Some(project) = &trail.project {
             self.look_through(project, Some(interests), look);
         }
@@ -73,7 +73,7 @@ impl dyn SideFiles + '_ {
     pub fn add_visit(&self, session: &SessionId, path: &Path, at: Timestamp, written: bool) {
         let mut line = String::new();
         write_visit(&mut line, &path.to_string_lossy(), at, written);
-        let _ = self.add(session, &Line::Trail(line));
+        let _ = self.add(session, &LogLine::Trail(line));
     }
 
     /// Records that a session has read a file, given by its real path.
@@ -269,7 +269,7 @@ impl Trail {
     }
 }
 
-fn write_step(text: &mut String, step: &Step) {
+fn write_step(text: &mut String, step: &TrailStep) {
     let prompt = step.prompt.as_deref().map(escaped).unwrap_or_default();
     let _ = writeln!(text, "prompt\t{}\t{:x}\t{}\t{prompt}", step.at.0, step.hash, step.topics.join(" "));
 }
@@ -326,16 +326,16 @@ fn read_of(cells: &str) -> Option<Trail> {
     })
 }
 
-fn read_step(cells: &str) -> Option<Step> {
+fn read_step(cells: &str) -> Option<TrailStep> {
     let mut cells = cells.splitn(4, '\t');
     let (at, hash, topics) = (cells.next()?, cells.next()?, cells.next()?);
     let prompt = cells.next().filter(is_cell)?;
-    Some(Step {
+    Some(TrailStep {
         at: Timestamp(at.parse().ok()?),
         hash: u64::from_str_radix(hash, 16).unwrap_or_default(),
         topics: topics.split(' ').filter(|topic| !topic.is_empty()).map(str::to_owned).collect(),
         prompt: (!prompt.is_empty()).then(|| unescaped(prompt).into_owned()),
-        ..Step::default()
+        ..TrailStep::default()
     })
 }
 

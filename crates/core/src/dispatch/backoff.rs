@@ -80,24 +80,26 @@ pub fn gives_up(retrying: &Retrying, now: Timestamp) -> bool {
 
 /// The evidence that the end of a run gives about its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tells {
+enum ProviderEvidence {
     Works,
     Fails,
     Nothing,
 }
 
-fn tells(failure: Option<FailureKind>) -> Tells {
+fn tells(failure: Option<FailureKind>) -> ProviderEvidence {
     match failure {
         // The provider has answered until then.
-        None | Some(FailureKind::Turns | FailureKind::Budget) => Tells::Works,
-        Some(FailureKind::Limit | FailureKind::Provider) => Tells::Fails,
-        Some(FailureKind::NotLoggedIn | FailureKind::Argument | FailureKind::Other) => Tells::Nothing,
+        None | Some(FailureKind::Turns | FailureKind::Budget) => ProviderEvidence::Works,
+        Some(FailureKind::Limit | FailureKind::Provider) => ProviderEvidence::Fails,
+        Some(FailureKind::NotLoggedIn | FailureKind::Argument | FailureKind::Other) => {
+            ProviderEvidence::Nothing
+        }
     }
 }
 
 fn limit_ends(runs: &[EndedRun]) -> Option<Timestamp> {
     let is_over = |limit: &EndedRun| {
-        runs.iter().any(|run| tells(run.failure) == Tells::Works && run.began >= limit.ended)
+        runs.iter().any(|run| tells(run.failure) == ProviderEvidence::Works && run.began >= limit.ended)
     };
     let limits = runs.iter().filter(|run| run.failure == Some(FailureKind::Limit) && !is_over(run));
     let ends = limits.map(|run| match run.until {
@@ -108,8 +110,9 @@ fn limit_ends(runs: &[EndedRun]) -> Option<Timestamp> {
 }
 
 fn backed_off(runs: &[EndedRun], chance: u64) -> Option<Timestamp> {
-    let worked = runs.iter().filter(|run| tells(run.failure) == Tells::Works).map(|run| run.ended).max();
-    let failures = runs.iter().filter(|run| tells(run.failure) == Tells::Fails);
+    let worked =
+        runs.iter().filter(|run| tells(run.failure) == ProviderEvidence::Works).map(|run| run.ended).max();
+    let failures = runs.iter().filter(|run| tells(run.failure) == ProviderEvidence::Fails);
     let row = failures.map(|run| run.ended).filter(|at| worked.is_none_or(|worked| *at > worked));
     let (count, last) = row.fold((0u32, None), |(count, last), at| (count + 1, last.max(Some(at))));
     let doubled = count.checked_sub(PATIENCE)?;
@@ -231,7 +234,7 @@ mod tests {
             prop_assert!(at.is_none_or(|at| at <= last.plus(longest).max(limit)));
             runs.reverse();
             prop_assert_eq!(not_before(&runs, chance), at);
-            let fails = runs.iter().filter(|run| tells(run.failure) == Tells::Fails).count();
+            let fails = runs.iter().filter(|run| tells(run.failure) == ProviderEvidence::Fails).count();
             let limits = runs.iter().filter(|run| run.failure == Some(FailureKind::Limit)).count();
             prop_assert!(at.is_none() || fails >= 3 || limits > 0);
         }

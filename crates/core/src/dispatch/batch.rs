@@ -75,7 +75,7 @@ impl OnFailure {
 /// The progress of one task of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TaskState {
+pub enum BatchTaskState {
     Waiting,
     Running,
     Done,
@@ -85,7 +85,7 @@ pub enum TaskState {
     Cancelled,
 }
 
-impl TaskState {
+impl BatchTaskState {
     fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled)
     }
@@ -127,32 +127,32 @@ pub struct BatchStep {
 /// started at `last_start`.
 pub fn batch_step(
     policy: &BatchPolicy,
-    states: &[TaskState],
+    states: &[BatchTaskState],
     last_start: Option<Timestamp>,
     now: Timestamp,
 ) -> BatchStep {
-    let in_state = |wanted: TaskState| {
+    let in_state = |wanted: BatchTaskState| {
         states.iter().enumerate().filter(move |(_, state)| **state == wanted).map(|(at, _)| at)
     };
     let deadline = policy.deadline.filter(|_| policy.on_failure == OnFailure::Deadline);
-    let has_failed = states.contains(&TaskState::Failed);
+    let has_failed = states.contains(&BatchTaskState::Failed);
     let is_ended = match policy.on_failure {
         OnFailure::Stop => has_failed,
         OnFailure::Continue => false,
         OnFailure::Deadline => deadline.is_some_and(|deadline| now >= deadline),
     };
     if is_ended {
-        let stop: Vec<usize> = in_state(TaskState::Running).collect();
+        let stop: Vec<usize> = in_state(BatchTaskState::Running).collect();
         let is_over = stop.is_empty();
         return BatchStep {
             stop,
-            cancel: in_state(TaskState::Waiting).collect(),
+            cancel: in_state(BatchTaskState::Waiting).collect(),
             is_over,
             ..BatchStep::default()
         };
     }
     // A batch that is allowed nothing at once would never end.
-    let room = policy.concurrency.max(1).saturating_sub(in_state(TaskState::Running).count());
+    let room = policy.concurrency.max(1).saturating_sub(in_state(BatchTaskState::Running).count());
     let stagger = policy.stagger.max(0);
     let next_start = last_start.map_or(now, |last| last.plus(stagger));
     // A clock that was set back must not delay a start by more than `stagger`.
@@ -164,8 +164,8 @@ pub fn batch_step(
     } else {
         room.min(1)
     };
-    let start: Vec<usize> = in_state(TaskState::Waiting).take(at_once).collect();
-    let has_more = room > start.len() && in_state(TaskState::Waiting).count() > start.len();
+    let start: Vec<usize> = in_state(BatchTaskState::Waiting).take(at_once).collect();
+    let has_more = room > start.len() && in_state(BatchTaskState::Waiting).count() > start.len();
     let next = has_more.then(|| if is_early { next_start } else { now.plus(stagger) });
     BatchStep {
         again_at: next.into_iter().chain(deadline).min(),
@@ -179,10 +179,10 @@ pub fn batch_step(
 mod tests {
     use proptest::prelude::*;
 
-    use super::TaskState::*;
+    use super::BatchTaskState::*;
     use super::*;
 
-    fn step(policy: &BatchPolicy, states: &[TaskState], last: Option<i64>, now: i64) -> BatchStep {
+    fn step(policy: &BatchPolicy, states: &[BatchTaskState], last: Option<i64>, now: i64) -> BatchStep {
         batch_step(policy, states, last.map(Timestamp), Timestamp(now))
     }
 

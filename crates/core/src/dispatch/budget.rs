@@ -17,7 +17,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::Cost;
-use super::Refusal;
+use super::GateRefusal;
 use super::Usage;
 
 /// The amount that a run reserves at its start if nobody can estimate its cost, and the least by
@@ -128,7 +128,7 @@ pub enum Estimate {
 
 /// Money that is set aside for a run: the run asks for more before it uses more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Reservation {
+pub struct BudgetReservation {
     pub amount: Cost,
 }
 
@@ -175,7 +175,7 @@ impl OverCap {
     }
 }
 
-impl From<OverCap> for Refusal {
+impl From<OverCap> for GateRefusal {
     fn from(over: OverCap) -> Self {
         Self { gate: "budget", why: over.to_string(), hint: over.hint().to_owned() }
     }
@@ -183,7 +183,7 @@ impl From<OverCap> for Refusal {
 
 /// Decides whether a run may start, and how much is set aside for it: its expected cost, and never
 /// more than its own cap.
-pub fn admit(caps: &Caps, accounts: &Accounts, estimate: Estimate) -> Result<Reservation, OverCap> {
+pub fn admit(caps: &Caps, accounts: &Accounts, estimate: Estimate) -> Result<BudgetReservation, OverCap> {
     let (wanted, is_guess) = match estimate {
         Estimate::Known(cost) => (Cost(cost.0.max(0)), false),
         Estimate::Unknown => (PROVISIONAL, true),
@@ -200,7 +200,7 @@ pub fn admit(caps: &Caps, accounts: &Accounts, estimate: Estimate) -> Result<Res
     }
     match caps.run {
         Some(limit) if limit <= Cost(0) => Err(OverCap { cap: Cap::Run, limit, left: Cost(0), wanted: None }),
-        _ => Ok(Reservation { amount }),
+        _ => Ok(BudgetReservation { amount }),
     }
 }
 
@@ -209,9 +209,9 @@ pub fn admit(caps: &Caps, accounts: &Accounts, estimate: Estimate) -> Result<Res
 pub fn extend(
     caps: &Caps,
     accounts: &Accounts,
-    reservation: Reservation,
+    reservation: BudgetReservation,
     used: Cost,
-) -> Result<Reservation, OverCap> {
+) -> Result<BudgetReservation, OverCap> {
     if let Some(limit) = over(caps.run, used) {
         return Err(OverCap { cap: Cap::Run, limit, left: Cost(0), wanted: None });
     }
@@ -226,7 +226,7 @@ pub fn extend(
         }
         amount = amount.min(most);
     }
-    Ok(Reservation { amount: amount.max(reservation.amount) })
+    Ok(BudgetReservation { amount: amount.max(reservation.amount) })
 }
 
 /// Returns the cap, if `used` has reached it.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::Cost;
-use super::Refusal;
+use super::GateRefusal;
 use super::Usage;
 use super::budget::*;
 
@@ -20,7 +20,7 @@ fn accounts(spent: f64, reserved: f64) -> Accounts {
 fn a_run_is_admitted_where_its_estimate_fits() {
     let caps = Caps { run: None, day: Some(usd(10.0)), project: Some(usd(8.0)) };
     let known = |dollars| Estimate::Known(usd(dollars));
-    assert_eq!(admit(&caps, &accounts(5.0, 2.0), known(1.0)), Ok(Reservation { amount: usd(1.0) }));
+    assert_eq!(admit(&caps, &accounts(5.0, 2.0), known(1.0)), Ok(BudgetReservation { amount: usd(1.0) }));
     let refused = admit(&caps, &accounts(5.0, 2.0), known(1.5)).unwrap_err();
     assert_eq!(
         refused,
@@ -30,7 +30,7 @@ fn a_run_is_admitted_where_its_estimate_fits() {
         refused.to_string(),
         "of the $8.00 for this project $1.00 are left, and about $1.50 are needed"
     );
-    let refusal = Refusal::from(refused);
+    let refusal = GateRefusal::from(refused);
     assert!(refusal.gate == "budget" && refusal.hint.contains("budget.project"), "{refusal:?}");
     // Without caps everything is admitted.
     assert_eq!(admit(&Caps::default(), &accounts(5.0, 2.0), known(99.0)).unwrap().amount, usd(99.0));
@@ -53,13 +53,14 @@ fn what_nobody_can_estimate_is_admitted_while_anything_is_left() {
 #[test]
 fn a_run_gets_more_until_nothing_is_left() {
     let caps = Caps { run: Some(usd(3.0)), day: Some(usd(10.0)), project: None };
-    let own = Reservation { amount: usd(1.0) };
+    let own = BudgetReservation { amount: usd(1.0) };
     // The other reserved dollar is another run's.
     assert_eq!(extend(&caps, &accounts(2.0, 2.0), own, usd(1.0)).unwrap().amount, usd(2.0));
     assert_eq!(extend(&caps, &accounts(7.8, 2.0), own, usd(1.0)).unwrap().amount, usd(1.2));
     let day = extend(&caps, &accounts(8.0, 2.0), own, usd(1.0)).unwrap_err();
     assert_eq!(day.cap, Cap::Day);
-    let run = extend(&caps, &accounts(2.0, 4.0), Reservation { amount: usd(3.0) }, usd(3.0)).unwrap_err();
+    let run =
+        extend(&caps, &accounts(2.0, 4.0), BudgetReservation { amount: usd(3.0) }, usd(3.0)).unwrap_err();
     assert_eq!((run.cap, run.to_string().as_str()), (Cap::Run, "the $3.00 for this run are used up"));
     assert_eq!(over(Some(usd(1.0)), usd(1.0)), Some(usd(1.0)));
     assert_eq!((over(Some(usd(1.0)), usd(0.99)), over(None, usd(1e6))), (None, None));
@@ -124,7 +125,7 @@ proptest! {
         let caps = Caps { run: run_cap.map(Cost), day: Some(Cost(day)), project: project.map(Cost) };
         let mut accounts = Accounts::default();
         // The reservation and the used money of each run.
-        let mut running: Vec<(Reservation, i64)> = Vec::new();
+        let mut running: Vec<(BudgetReservation, i64)> = Vec::new();
         let (mut spent, mut unknown) = (0i64, 0u32);
         for event in events {
             match event {

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::monitor::Pattern;
+use crate::monitor::TextPattern;
 use crate::text;
 
 /// The most characters of a result or of the original task that are put into a step's task.
@@ -20,12 +20,12 @@ pub const CHECK_TIMEOUT_S: u64 = 10;
 pub struct Chain {
     /// The task of the whole chain: `$ORIGINAL`, and the first step's `$INPUT`.
     pub original: String,
-    pub steps: Vec<Step>,
+    pub steps: Vec<ChainStep>,
 }
 
 /// One run of a chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct ChainStep {
     pub task: String,
     pub role: Option<String>,
     pub cli: Option<String>,
@@ -97,7 +97,7 @@ pub fn check_contract(contract: &Contract, facts: &ContractFacts<'_>) -> Vec<Bro
     let missing = contract.files.iter().filter(|file| !facts.present.contains(file));
     let mut broken: Vec<Broken> = missing.cloned().map(Broken::NoFile).collect();
     let is_seen = |pattern: &&String| {
-        let pattern = Pattern::from(pattern.as_str());
+        let pattern = TextPattern::from(pattern.as_str());
         facts.result.lines().any(|line| pattern.find(line).is_some())
     };
     let unseen = contract.patterns.iter().filter(|pattern| !is_seen(pattern));

@@ -4,8 +4,8 @@ use thiserror::Error;
 
 use super::RunState;
 use crate::engine::StoreError;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::journal::Number;
 use crate::presence::NotAllowed;
 use crate::presence::PresenceError;
@@ -15,7 +15,7 @@ use crate::tasks::TaskError;
 #[derive(Debug, Error)]
 pub enum DispatchError {
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] GateRefusal),
     #[error("there is no run {name} in this project")]
     NoSuchRun { name: String },
     #[error("run {number} {} already", state.predicate())]
@@ -39,20 +39,20 @@ pub enum DispatchError {
 /// The answer of a gate that does not let a run through, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("not started ({gate}): {why}")]
-pub struct Refusal {
+pub struct GateRefusal {
     pub gate: &'static str,
     pub why: String,
     pub hint: String,
 }
 
 impl Explain for DispatchError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::Refused(_) | Self::HasEnded { .. } => Kind::Conflict,
+            Self::Refused(_) | Self::HasEnded { .. } => ErrorKind::Conflict,
             Self::Store(error) => error.kind(),
             Self::Presence(error) => error.kind(),
             Self::Task(error) => error.kind(),
-            _ => Kind::User,
+            _ => ErrorKind::User,
         }
     }
 

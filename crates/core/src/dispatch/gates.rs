@@ -2,10 +2,10 @@
 //! that refuses says why and what helps.
 
 use super::Accounts;
+use super::BudgetReservation;
 use super::Caps;
 use super::EndedRun;
-use super::Refusal;
-use super::Reservation;
+use super::GateRefusal;
 use super::RunRecord;
 use super::RunState;
 use super::Safety;
@@ -52,7 +52,7 @@ pub struct GateFacts<'a> {
 }
 
 /// The parts of a request for a run that the gates look at.
-pub struct Wish<'a> {
+pub struct GateRequest<'a> {
     pub task: &'a str,
     pub role: &'a str,
     pub cli: &'a str,
@@ -69,7 +69,7 @@ const MOST_FAILURES: usize = 5;
 const REST: i64 = 10 * Timestamp::MINUTE;
 
 /// Returns the money to set aside for the run, or the refusal of the first gate that it fails.
-pub(super) fn check(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<Reservation, Refusal> {
+pub(super) fn check(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<BudgetReservation, GateRefusal> {
     depth(facts)?;
     task(wish)?;
     tier(wish)?;
@@ -85,23 +85,23 @@ pub(super) fn depth_below(parent: Option<&RunRecord>) -> u32 {
     parent.map_or(0, |parent| parent.spec.depth + 1)
 }
 
-fn depth(facts: &GateFacts<'_>) -> Result<(), Refusal> {
+fn depth(facts: &GateFacts<'_>) -> Result<(), GateRefusal> {
     let (depth, most) = (depth_below(facts.parent), facts.limits.depth);
     if depth <= most {
         return Ok(());
     }
-    Err(Refusal {
+    Err(GateRefusal {
         gate: "depth",
         why: format!("{depth} runs would be above it, and {most} may be"),
         hint: "do it yourself, or say in your result what is left; your user can set `dispatch.depth`".into(),
     })
 }
 
-fn task(wish: &Wish<'_>) -> Result<(), Refusal> {
+fn task(wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
     if !wish.task.trim().is_empty() {
         return Ok(());
     }
-    Err(Refusal {
+    Err(GateRefusal {
         gate: "task",
         why: "the task is empty".into(),
         hint: "say what is to be done: consort run 'explain how logging works'".into(),
@@ -109,12 +109,12 @@ fn task(wish: &Wish<'_>) -> Result<(), Refusal> {
 }
 
 /// Refuses a model that is known to be below the tier that its role needs.
-fn tier(wish: &Wish<'_>) -> Result<(), Refusal> {
+fn tier(wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
     let (needed, Some(known)) = wish.tier else { return Ok(()) };
     if known <= needed {
         return Ok(());
     }
-    Err(Refusal {
+    Err(GateRefusal {
         gate: "tier",
         why: format!(
             "role `{}` needs a model of tier `{}`, and {} is `{}`",
@@ -128,7 +128,7 @@ fn tier(wish: &Wish<'_>) -> Result<(), Refusal> {
 }
 
 /// Refuses a safety level above the asker's own.
-fn safety(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
+fn safety(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
     let of_agent = match facts.asked_by {
         AskedBy::Person => Safety::FullAuto,
         AskedBy::Agent { asks_first: true } => facts.limits.agents,
@@ -147,11 +147,11 @@ fn safety(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
         ),
     };
     let why = format!("`{}` is more than you may give: `{}`", wish.safety.as_str(), most.as_str());
-    Err(Refusal { gate: "safety", why, hint })
+    Err(GateRefusal { gate: "safety", why, hint })
 }
 
 /// Refuses a run of a role whose last runs have failed again and again.
-fn loops(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
+fn loops(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
     let of_role = facts.latest.iter().filter(|run| run.spec.role == wish.role && run.state.has_ended());
     let failed: Vec<&RunRecord> = of_role.take_while(|run| run.state == RunState::Error).collect();
     let Some(last) = failed.first().and_then(|run| run.ended_at) else { return Ok(()) };
@@ -159,7 +159,7 @@ fn loops(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
     if failed.len() < MOST_FAILURES || left <= 0 {
         return Ok(());
     }
-    Err(Refusal {
+    Err(GateRefusal {
         gate: "loop",
         why: format!("the last {} runs of role `{}` have failed", failed.len(), wish.role),
         hint: format!(
@@ -171,7 +171,7 @@ fn loops(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
 }
 
 /// Refuses a run if less money is left than it is expected to cost.
-fn budget(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<Reservation, Refusal> {
+fn budget(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<BudgetReservation, GateRefusal> {
     let is_alike = |run: &&RunRecord| run.spec.role == wish.role && run.spec.cli == wish.cli;
     let past: Vec<Usage> = facts
         .latest
@@ -184,7 +184,7 @@ fn budget(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<Reservation, Refusal
 }
 
 /// Refuses a run while its provider recovers from failures or from a limit.
-fn provider(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
+fn provider(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
     let ended = facts.latest.iter().filter(|run| run.spec.cli == wish.cli).filter_map(|run| {
         let (end, ended) = (run.end.as_ref()?, run.ended_at?);
         let failure = end.failure.as_ref();
@@ -201,7 +201,7 @@ fn provider(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
     let parked = parked.filter_map(|run| run.parked_until).min();
     let Some(until) = failed.max(parked).filter(|until| *until > facts.now) else { return Ok(()) };
     let seconds = until.since(facts.now) / Timestamp::SECOND + 1;
-    Err(Refusal {
+    Err(GateRefusal {
         gate: "provider",
         why: format!("{} has failed or met a limit: not before {} (in {seconds} s)", wish.cli, until.utc()),
         hint: "wait, or use another `--cli`".into(),

@@ -22,7 +22,7 @@ use crate::journal::ChangeId;
 use crate::journal::Number;
 
 /// A function that hashes bytes to hexadecimal text. The machine brings it.
-pub type Digest<'a> = &'a dyn Fn(&[u8]) -> String;
+pub type HashFn<'a> = &'a dyn Fn(&[u8]) -> String;
 
 /// The hashes of what a run was asked and of what came of it: the texts themselves are kept
 /// elsewhere, and not for ever.
@@ -81,7 +81,7 @@ impl Receipt {
     }
 
     /// Returns the receipt as the next one after `last`: with its number, its link and its hash.
-    pub fn sealed(mut self, last: Option<&ReceiptHead>, digest: Digest<'_>) -> Self {
+    pub fn sealed(mut self, last: Option<&ReceiptHead>, digest: HashFn<'_>) -> Self {
         self.number = last.map_or(1, |last| last.number + 1);
         self.previous = last.map(|last| last.hash.clone());
         self.hash = self.digest(digest);
@@ -94,7 +94,7 @@ impl Receipt {
     }
 
     /// Computes the hash of all fields but the hash itself.
-    fn digest(&self, digest: Digest<'_>) -> String {
+    fn digest(&self, digest: HashFn<'_>) -> String {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(fields) = value.as_object_mut() {
             fields.remove("hash");
@@ -148,7 +148,7 @@ pub fn audit(
     receipts: &[Receipt],
     kept_from: u64,
     head: Option<&ReceiptHead>,
-    digest: Digest<'_>,
+    digest: HashFn<'_>,
 ) -> Vec<Finding> {
     let mut sorted: Vec<&Receipt> = receipts.iter().collect();
     sorted.sort_by_key(|receipt| receipt.number);

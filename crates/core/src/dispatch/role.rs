@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::Cost;
 use super::Safety;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::text;
 
 /// The role of a run for which none is named.
@@ -360,8 +360,8 @@ pub enum RoleError {
 }
 
 impl Explain for RoleError {
-    fn kind(&self) -> Kind {
-        Kind::User
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::User
     }
 
     fn hints(&self) -> Vec<String> {

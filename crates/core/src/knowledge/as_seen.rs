@@ -14,9 +14,9 @@ use super::Renewed;
 use super::Row;
 use super::Scope;
 use super::actions::link_name;
-use super::place::Standpoint;
+use super::place::PathBase;
 use crate::Timestamp;
-use crate::claims::Stamp;
+use crate::claims::FileStamp;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::journal::Entry;
@@ -28,7 +28,7 @@ use crate::side_files::SideFiles;
 type Name = (Kind, String);
 
 /// An index that corrects which records are stale by the files as they are now.
-pub(super) struct AsSeen {
+pub(super) struct WorktreeIndex {
     pub(super) index: Box<dyn KnowledgeIndex>,
     scope: Scope,
     /// Records that are stale here, with the time of the change and the file that has changed.
@@ -43,7 +43,7 @@ pub(super) struct AsSeen {
     cwd: PathBuf,
 }
 
-impl AsSeen {
+impl WorktreeIndex {
     pub(super) fn new(
         index: Box<dyn KnowledgeIndex>,
         scope: &Scope,
@@ -92,7 +92,7 @@ impl AsSeen {
 
     /// Returns the file that a written path means.
     fn file_named(&self, written: &str) -> String {
-        let from = Standpoint { host: &*self.host, worktree: &self.worktree, cwd: &self.cwd };
+        let from = PathBase { host: &*self.host, worktree: &self.worktree, cwd: &self.cwd };
         from.place(written).unwrap_or_else(|_| written.to_owned())
     }
 
@@ -112,7 +112,7 @@ impl AsSeen {
     }
 }
 
-impl KnowledgeIndex for AsSeen {
+impl KnowledgeIndex for WorktreeIndex {
     fn last(&self) -> Result<(Seq, Option<(Seq, EntryId)>), StoreError> {
         self.index.last()
     }
@@ -221,7 +221,7 @@ pub(super) struct Content {
 pub(super) struct Contents<'a> {
     host: &'a dyn Host,
     worktree: &'a Path,
-    known: BTreeMap<String, (Stamp, String)>,
+    known: BTreeMap<String, (FileStamp, String)>,
     has_news: bool,
 }
 
@@ -229,7 +229,7 @@ pub(super) struct Contents<'a> {
 const UNSETTLED: i64 = 2_000;
 
 /// The stamp that is kept for such a file: no file has it.
-const UNSURE: Stamp = Stamp { changed: -1, size: 0 };
+const UNSURE: FileStamp = FileStamp { changed: -1, size: 0 };
 
 /// The most files that are checked before a prompt.
 const MOST_AT_A_GLANCE: usize = 100;
@@ -237,7 +237,7 @@ const MOST_AT_A_GLANCE: usize = 100;
 impl<'a> Contents<'a> {
     pub(super) fn load(host: &'a dyn Host, files: &dyn SideFiles, worktree: &'a Path) -> Self {
         let text = files.text(&text_name(worktree)).unwrap_or_default();
-        let one = |(path, stamp, hash): Noted<'_>| (path.to_owned(), (stamp, hash.to_owned()));
+        let one = |(path, stamp, hash): HashedFile<'_>| (path.to_owned(), (stamp, hash.to_owned()));
         Self { host, worktree, known: noted(&text).map(one).collect(), has_news: false }
     }
 
@@ -245,19 +245,19 @@ impl<'a> Contents<'a> {
     /// before every prompt, so it reads no more of the list than it checks.
     pub(super) fn may_have_changed(host: &dyn Host, files: &dyn SideFiles, worktree: &Path) -> bool {
         let text = files.text(&text_name(worktree)).unwrap_or_default();
-        let is_other = |(path, stamp, _): Noted<'_>| host.stamp(&worktree.join(path)) != stamp;
+        let is_other = |(path, stamp, _): HashedFile<'_>| host.stamp(&worktree.join(path)) != stamp;
         noted(&text).take(MOST_AT_A_GLANCE).any(is_other)
     }
 
     pub(super) fn of(&mut self, path: &str) -> Content {
         let (file, now) = (self.worktree.join(path), self.host.now());
         let stamp = self.host.stamp(&file);
-        let since = if stamp == Stamp::default() { now } else { Timestamp(stamp.changed / 1_000_000) };
+        let since = if stamp == FileStamp::default() { now } else { Timestamp(stamp.changed / 1_000_000) };
         if let Some((_, hash)) = self.known.get(path).filter(|(known, _)| *known == stamp) {
             return Content { hash: hash.clone(), since };
         }
         let hash = self.host.content_hash(&file).unwrap_or_else(|| GONE.into());
-        let is_settled = stamp == Stamp::default() || now.since(since) > UNSETTLED;
+        let is_settled = stamp == FileStamp::default() || now.since(since) > UNSETTLED;
         let kept = (if is_settled { stamp } else { UNSURE }, hash.clone());
         if !path.contains('\n') {
             self.has_news |= self.known.insert(path.to_owned(), kept.clone()) != Some(kept);
@@ -275,7 +275,7 @@ impl<'a> Contents<'a> {
 
     pub(super) fn keep(&self, files: &dyn SideFiles) {
         if self.has_news {
-            let line = |(path, (stamp, hash)): (&String, &(Stamp, String))| {
+            let line = |(path, (stamp, hash)): (&String, &(FileStamp, String))| {
                 format!("{} {} {hash} {path}\n", stamp.changed, stamp.size)
             };
             files.set_text(&text_name(self.worktree), &self.known.iter().map(line).collect::<String>());
@@ -284,15 +284,15 @@ impl<'a> Contents<'a> {
 }
 
 /// The path of a file, its stamp and its hash.
-type Noted<'t> = (&'t str, Stamp, &'t str);
+type HashedFile<'t> = (&'t str, FileStamp, &'t str);
 
-fn noted(text: &str) -> impl Iterator<Item = Noted<'_>> {
+fn noted(text: &str) -> impl Iterator<Item = HashedFile<'_>> {
     text.lines().filter_map(|line| {
         let mut parts = line.splitn(4, ' ');
         let changed = parts.next()?.parse().ok()?;
         let size = parts.next()?.parse().ok()?;
         let hash = parts.next()?;
-        Some((parts.next()?, Stamp { changed, size }, hash))
+        Some((parts.next()?, FileStamp { changed, size }, hash))
     })
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
 use crate::secrets;
-use crate::side_files::Line;
+use crate::side_files::LogLine;
 use crate::side_files::SideFiles;
 use crate::text;
 
@@ -65,7 +65,7 @@ impl dyn SideFiles + '_ {
         if command.len() > LONGEST || !self.keeps_commands(place) || secrets::find(command).is_some() {
             return Ok(());
         }
-        self.add(session, &Line::Ran { failed, text: text::one_line(command, LONGEST) })
+        self.add(session, &LogLine::Ran { failed, text: text::one_line(command, LONGEST) })
     }
 }
 

@@ -45,18 +45,18 @@ pub struct Member {
 }
 
 /// The time, writer and author of values, which refer to their stamp by its index.
-type Stamp<S> = (Timestamp, u64, S);
+type ValueStamp<S> = (Timestamp, u64, S);
 
 #[derive(Serialize, Deserialize)]
 struct Stored<S, T: Ord, V> {
-    stamps: Vec<Stamp<S>>,
+    stamps: Vec<ValueStamp<S>>,
     registers: BTreeMap<T, (V, usize)>,
     sets: BTreeMap<T, BTreeMap<T, (V, usize)>>,
 }
 
 impl Serialize for Entity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut stamps: Vec<Stamp<&Source>> = Vec::new();
+        let mut stamps: Vec<ValueStamp<&Source>> = Vec::new();
         let mut place = |stamp| {
             stamps.iter().position(|known| *known == stamp).unwrap_or_else(|| {
                 stamps.push(stamp);

@@ -7,8 +7,8 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::engine::StoreError;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::presence::NotAllowed;
 use crate::text;
 
@@ -60,11 +60,11 @@ fn listed(mistakes: &[Mistake]) -> String {
 }
 
 impl Explain for KnowledgeError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
             Self::Store(error) => error.kind(),
             Self::Mistaken { .. } | Self::Unknown { .. } | Self::NotAllowed(_) | Self::Foreign { .. } => {
-                Kind::User
+                ErrorKind::User
             }
         }
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::KnowledgePlace;
+use super::KnowledgeCursor;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::side_files::SideFiles;
@@ -61,7 +61,7 @@ pub struct GitFileMark {
     /// The place in the journal up to which the file has everything that was recorded, if it has
     /// nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<KnowledgePlace>,
+    pub place: Option<KnowledgeCursor>,
 }
 
 fn is_false(flag: &bool) -> bool {

@@ -65,7 +65,7 @@ pub use model::ForgetRequest;
 pub use model::ImportOutcome;
 pub use model::ImportedThing;
 pub use model::KnowledgeChange;
-pub use model::KnowledgePlace;
+pub use model::KnowledgeCursor;
 pub use model::Known;
 pub use model::LONGEST_AHEAD;
 pub use model::RenewOutcome;

@@ -195,7 +195,7 @@ impl KnowledgeChange {
 
 /// The place up to which somebody has followed what is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KnowledgePlace {
+pub struct KnowledgeCursor {
     pub(super) through: Seq,
     /// The last entry about knowledge, by which the store is recognised.
     pub(super) newest: Option<(Seq, EntryId)>,

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use crate::host::Host;
 
 /// The worktree and the directory by which a caller's paths are resolved.
-pub(super) struct Standpoint<'a> {
+pub(super) struct PathBase<'a> {
     pub(super) host: &'a dyn Host,
     pub(super) worktree: &'a Path,
     pub(super) cwd: &'a Path,
 }
 
-impl Standpoint<'_> {
+impl PathBase<'_> {
     /// Returns the file's name in the project, or why it has none.
     pub(super) fn place(&self, written: &str) -> Result<String, String> {
         let path = self.meant(Path::new(written.strip_prefix("file://").unwrap_or(written)));

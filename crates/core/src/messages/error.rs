@@ -6,8 +6,8 @@ use thiserror::Error;
 use super::MessageName;
 use super::rules::LONGEST_TEXT;
 use crate::engine::StoreError;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::journal::Number;
 use crate::presence::NotAllowed;
 
@@ -15,7 +15,7 @@ use crate::presence::NotAllowed;
 #[derive(Debug, Error)]
 pub enum MessageError {
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] MessageRefusal),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -23,7 +23,7 @@ pub enum MessageError {
 /// The reason a request is refused, or one recipient of it is not reached.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Refusal {
+pub enum MessageRefusal {
     #[error("no agent called `{name}` is here")]
     NoSuchAgent { name: String, nearest: Option<String> },
     #[error("`{name}` may be {}", called.join(" or "))]
@@ -55,7 +55,7 @@ pub enum Refusal {
 }
 
 impl Explain for MessageError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
             Self::Refused(refusal) => refusal.kind(),
             Self::Store(error) => error.kind(),
@@ -70,11 +70,11 @@ impl Explain for MessageError {
     }
 }
 
-impl Explain for Refusal {
-    fn kind(&self) -> Kind {
+impl Explain for MessageRefusal {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::KeyUsed { .. } => Kind::Conflict,
-            _ => Kind::User,
+            Self::KeyUsed { .. } => ErrorKind::Conflict,
+            _ => ErrorKind::User,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::host::MachineProcess;
 use crate::messages::MailFlag;
 use crate::path_part::PathPart;
 use crate::presence::SessionId;
-use crate::side_files::Line;
+use crate::side_files::LogLine;
 use crate::side_files::MAIL;
 use crate::side_files::NOT_BEGUN;
 use crate::side_files::NOW;
@@ -45,12 +45,12 @@ impl dyn SideFiles + '_ {
 
     /// Records that a process has shown everything that it delivered to a session.
     pub fn note_shown(&self, session: &SessionId, by: &MachineProcess) -> Result<(), StoreError> {
-        self.add(session, &Line::Shown(shown_by(by)))
+        self.add(session, &LogLine::Shown(shown_by(by)))
     }
 
     /// Tells whether a process has shown everything that it delivered to a session.
     pub fn was_shown(&self, session: &SessionId, by: &MachineProcess) -> bool {
-        self.read_log(session).has(&Line::Shown(shown_by(by)))
+        self.read_log(session).has(&LogLine::Shown(shown_by(by)))
     }
 
     /// Returns the senders that were introduced to a session.
@@ -60,7 +60,7 @@ impl dyn SideFiles + '_ {
 
     /// Records that these senders were introduced to a session.
     pub fn introduce(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError> {
-        senders.iter().try_for_each(|sender| self.add(session, &Line::Introduced(sender.clone())))
+        senders.iter().try_for_each(|sender| self.add(session, &LogLine::Introduced(sender.clone())))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::Refusal;
+use super::MessageRefusal;
 use crate::Timestamp;
 use crate::host::MachineProcess;
 use crate::journal::Actor;
@@ -206,7 +206,7 @@ pub struct OpenThread {
 
 /// The delivery state of one recipient's letter, as the sender sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Receipt {
+pub struct DeliveryReceipt {
     pub to: Actor,
     pub name: String,
     pub state: LetterState,
@@ -228,7 +228,7 @@ pub enum LetterState {
 pub struct SentMessage {
     #[serde(flatten)]
     pub message: Message,
-    pub receipts: Vec<Receipt>,
+    pub receipts: Vec<DeliveryReceipt>,
 }
 
 /// The recipients that a request names.
@@ -335,7 +335,7 @@ pub struct SendOutcome {
     pub duplicate: bool,
     pub to: Vec<Recipient>,
     /// The named recipients that could not be reached, as refusals with the reasons.
-    pub failed: Vec<Refusal>,
+    pub failed: Vec<MessageRefusal>,
 }
 
 impl SendOutcome {

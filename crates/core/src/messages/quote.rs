@@ -49,7 +49,7 @@ pub(super) fn batch(
                 &letter.message,
                 letter.again,
                 introduce,
-                Reader { who: None, here: Some(here) },
+                QuoteReader { who: None, here: Some(here) },
                 now,
                 room,
             );
@@ -79,7 +79,7 @@ pub(super) fn batch(
 
 /// Renders a whole letter, for the reader `who`.
 pub fn letter(letter: &Letter, who: &Actor, here: Option<&ProjectId>, now: Timestamp) -> String {
-    let (mut quoted, reader) = (String::new(), Reader { who: Some(who), here });
+    let (mut quoted, reader) = (String::new(), QuoteReader { who: Some(who), here });
     quote(&mut quoted, &letter.message, letter.again, false, reader, now, usize::MAX);
     quoted
 }
@@ -87,13 +87,13 @@ pub fn letter(letter: &Letter, who: &Actor, here: Option<&ProjectId>, now: Times
 /// Renders a whole message, for the reader `who`.
 pub fn message(message: &Message, who: &Actor, here: Option<&ProjectId>, now: Timestamp) -> String {
     let mut quoted = String::new();
-    quote(&mut quoted, message, false, false, Reader { who: Some(who), here }, now, usize::MAX);
+    quote(&mut quoted, message, false, false, QuoteReader { who: Some(who), here }, now, usize::MAX);
     quoted
 }
 
 /// The reader of a message, if known, and the reader's project.
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct QuoteReader<'a> {
     who: Option<&'a Actor>,
     here: Option<&'a ProjectId>,
 }
@@ -121,7 +121,7 @@ fn quote(
     message: &Message,
     again: bool,
     introduce: bool,
-    reader: Reader<'_>,
+    reader: QuoteReader<'_>,
     now: Timestamp,
     room: usize,
 ) {

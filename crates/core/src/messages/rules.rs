@@ -8,11 +8,11 @@ use super::LetterState;
 use super::MailFlag;
 use super::Message;
 use super::MessageChange;
+use super::MessageRefusal;
 use super::MessageType;
 use super::Priority;
 use super::Recipient;
 use super::RecordedMessage;
-use super::Refusal;
 use super::RepliedTo;
 use super::SendOutcome;
 use super::SendRequest;
@@ -32,16 +32,16 @@ pub const LONGEST_TEXT: usize = 16 << 10;
 /// tool call that follows sooner belongs to the same answer, as no model gives another one that fast.
 const SHORTEST_ANSWER: i64 = 250;
 
-pub(super) fn check_text(text: &str) -> Result<(), Refusal> {
+pub(super) fn check_text(text: &str) -> Result<(), MessageRefusal> {
     match text {
-        _ if text.trim().is_empty() => Err(Refusal::Empty),
-        _ if text.len() > LONGEST_TEXT => Err(Refusal::TooLong { bytes: text.len() }),
+        _ if text.trim().is_empty() => Err(MessageRefusal::Empty),
+        _ if text.len() > LONGEST_TEXT => Err(MessageRefusal::TooLong { bytes: text.len() }),
         _ => Ok(()),
     }
 }
 
 /// The recipients that one name in a request stands for, or the reason there are none.
-pub(super) type Found = Result<Vec<Recipient>, Refusal>;
+pub(super) type Found = Result<Vec<Recipient>, MessageRefusal>;
 
 /// The facts from which a request to send is decided.
 pub(super) struct SendFacts {
@@ -61,12 +61,12 @@ pub(super) struct SendFacts {
 /// The decision about a request to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    Send { sent: RecordedMessage, failed: Vec<Refusal> },
+    Send { sent: RecordedMessage, failed: Vec<MessageRefusal> },
     SentBefore(SendOutcome),
 }
 
 /// Decides a request: composes the message, or finds that it was sent before under its key.
-pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, Refusal> {
+pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, MessageRefusal> {
     let SendFacts { from, elsewhere, answered, found, former, .. } = facts;
     let addressed = address(found);
     if let Some(Message { id, number, project, sent, .. }) = former {
@@ -79,7 +79,7 @@ pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, 
                 let outcome = SendOutcome { id, number, project, elsewhere, duplicate: true, to, failed };
                 Ok(Decision::SentBefore(outcome))
             }
-            false => Err(Refusal::KeyUsed { key, number }),
+            false => Err(MessageRefusal::KeyUsed { key, number }),
         };
     }
     let (to, failed) = addressed?;
@@ -99,8 +99,8 @@ pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, 
 /// Splits the names of a request into recipients (at least one, each once) and refusals. An unknown name is a
 /// mistake, perhaps a text without quotes: then nothing is sent. A gone agent is only reported as not
 /// reached; a sender that names itself among others is ignored.
-fn address(found: Vec<Found>) -> Result<(Vec<Recipient>, Vec<Refusal>), Refusal> {
-    let (mut to, mut failed): (Vec<Recipient>, Vec<Refusal>) = Default::default();
+fn address(found: Vec<Found>) -> Result<(Vec<Recipient>, Vec<MessageRefusal>), MessageRefusal> {
+    let (mut to, mut failed): (Vec<Recipient>, Vec<MessageRefusal>) = Default::default();
     for found in found {
         match found {
             Ok(recipients) => {
@@ -110,15 +110,17 @@ fn address(found: Vec<Found>) -> Result<(Vec<Recipient>, Vec<Refusal>), Refusal>
                     }
                 }
             }
-            Err(refusal @ (Refusal::NoSuchAgent { .. } | Refusal::Nobody)) => return Err(refusal),
+            Err(refusal @ (MessageRefusal::NoSuchAgent { .. } | MessageRefusal::Nobody)) => {
+                return Err(refusal);
+            }
             Err(refusal) => failed.push(refusal),
         }
     }
     match failed.first() {
         Some(refusal) if to.is_empty() => Err(refusal.clone()),
-        None if to.is_empty() => Err(Refusal::Alone),
+        None if to.is_empty() => Err(MessageRefusal::Alone),
         _ => {
-            failed.retain(|refusal| !matches!(refusal, Refusal::ToSelf { .. }));
+            failed.retain(|refusal| !matches!(refusal, MessageRefusal::ToSelf { .. }));
             Ok((to, failed))
         }
     }
@@ -310,7 +312,7 @@ pub(super) enum DeliveryState {
 
 /// A hook's plan for the unread letters of its session.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct DeliveryPlan {
     /// Letters to record as read.
     pub(super) read: Vec<ChangeId>,
     /// Letters to deliver now, most urgent first, then in order of sending.
@@ -326,8 +328,8 @@ pub(super) fn plan(
     moment: DeliveryPoint,
     now: Timestamp,
     state: impl Fn(&MachineProcess) -> DeliveryState,
-) -> Plan {
-    let mut plan = Plan::default();
+) -> DeliveryPlan {
+    let mut plan = DeliveryPlan::default();
     for mut letter in letters {
         match letter.delivered_by.as_ref().map(&state) {
             Some(DeliveryState::Shown) if moment.proves_an_answer(letter.delivered_at, now) => {
@@ -357,7 +359,7 @@ pub(super) fn most_urgent_first(letters: &mut [Letter]) {
 }
 
 /// Returns the mail flags after a plan was carried out and its first `handed` letters were delivered.
-pub(super) fn flag_after(plan: &Plan, handed: usize, now: Timestamp) -> MailFlag {
+pub(super) fn flag_after(plan: &DeliveryPlan, handed: usize, now: Timestamp) -> MailFlag {
     let left = || plan.hand.iter().skip(handed).chain(&plan.rest);
     MailFlag {
         new: left().any(|letter| DeliveryPoint::AfterTool.is_for(letter, now)),

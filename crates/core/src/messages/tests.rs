@@ -6,11 +6,11 @@ use super::DeliveryPoint;
 use super::Letter;
 use super::MailFlag;
 use super::Message;
+use super::MessageRefusal;
 use super::MessageType;
 use super::Priority;
 use super::Recipient;
 use super::RecordedMessage;
-use super::Refusal;
 use super::SendRequest;
 use super::Sender;
 use super::quote;
@@ -60,7 +60,7 @@ fn handed(mut letter: Letter, pid: u32) -> Letter {
     letter
 }
 
-fn plan(letters: Vec<Letter>, moment: DeliveryPoint) -> rules::Plan {
+fn plan(letters: Vec<Letter>, moment: DeliveryPoint) -> rules::DeliveryPlan {
     rules::plan(letters, moment, NOW, |by| match by.process.pid {
         1 => DeliveryState::Shown,
         2 => DeliveryState::Busy,
@@ -139,10 +139,10 @@ fn what_was_shown_is_read_when_the_model_has_answered_and_what_was_cut_short_is_
 
 #[test]
 fn texts_have_limits() {
-    assert_eq!(rules::check_text(" \n\t "), Err(Refusal::Empty));
+    assert_eq!(rules::check_text(" \n\t "), Err(MessageRefusal::Empty));
     assert_eq!(rules::check_text(&"a".repeat(LONGEST_TEXT)), Ok(()));
     let bytes = LONGEST_TEXT + 1;
-    assert_eq!(rules::check_text(&"a".repeat(bytes)), Err(Refusal::TooLong { bytes }));
+    assert_eq!(rules::check_text(&"a".repeat(bytes)), Err(MessageRefusal::TooLong { bytes }));
 }
 
 #[test]
@@ -254,9 +254,9 @@ proptest! {
     fn everyone_named_is_reached_once_or_it_is_said_why_not(words in proptest::collection::vec(0u8..12, 0..8)) {
         let recipient = |n: u8| Recipient { who: Actor::Agent(format!("s{n}").into()), name: format!("a{n}") };
         let found = |word: &u8| match word {
-            0 => Err(Refusal::NoSuchAgent { name: "x".into(), nearest: None }),
-            1 => Err(Refusal::Gone { name: "gone".into() }),
-            2 => Err(Refusal::ToSelf { name: "me".into() }),
+            0 => Err(MessageRefusal::NoSuchAgent { name: "x".into(), nearest: None }),
+            1 => Err(MessageRefusal::Gone { name: "gone".into() }),
+            2 => Err(MessageRefusal::ToSelf { name: "me".into() }),
             3 => Ok(Vec::new()),
             4 => Ok(vec![recipient(5), recipient(6), recipient(7)]),
             n => Ok(vec![recipient(*n)]),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::PaneState;
-use super::TurnState;
+use super::RecordedState;
 
 /// The reason an agent needs somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -24,7 +24,7 @@ pub enum Attention {
 
 impl Attention {
     /// Returns the reason, from the state that a pane shows and the state last recorded for it.
-    pub fn of(state: PaneState, recorded: Option<TurnState>) -> Option<Self> {
+    pub fn of(state: PaneState, recorded: Option<RecordedState>) -> Option<Self> {
         match state {
             PaneState::Permission => Some(Self::Permission),
             PaneState::Question => Some(Self::Question),
@@ -33,10 +33,10 @@ impl Attention {
             PaneState::Limit => Some(Self::Limit),
             PaneState::Error => Some(Self::Error),
             PaneState::Working | PaneState::Retrying => {
-                (recorded == Some(TurnState::Stalled)).then_some(Self::Stalled)
+                (recorded == Some(RecordedState::Stalled)).then_some(Self::Stalled)
             }
             PaneState::Ready | PaneState::Suggestion | PaneState::Unknown => {
-                (recorded == Some(TurnState::Unconfirmed)).then_some(Self::Unconfirmed)
+                (recorded == Some(RecordedState::Unconfirmed)).then_some(Self::Unconfirmed)
             }
             PaneState::Starting
             | PaneState::Background
@@ -108,11 +108,15 @@ mod tests {
 
     #[test]
     fn only_what_stands_still_needs_somebody() {
-        let stalled = Some(TurnState::Stalled);
+        let stalled = Some(RecordedState::Stalled);
         assert_eq!(Attention::of(PaneState::Working, stalled), Some(Attention::Stalled));
         assert_eq!(Attention::of(PaneState::Finished, stalled), None, "a late completion counts");
-        assert_eq!(Attention::of(PaneState::Working, Some(TurnState::Unconfirmed)), None, "it has arrived");
-        let unconfirmed = Some(TurnState::Unconfirmed);
+        assert_eq!(
+            Attention::of(PaneState::Working, Some(RecordedState::Unconfirmed)),
+            None,
+            "it has arrived"
+        );
+        let unconfirmed = Some(RecordedState::Unconfirmed);
         assert_eq!(Attention::of(PaneState::Ready, unconfirmed), Some(Attention::Unconfirmed));
         for state in PaneState::ALL {
             let is_asked = state.has_menu() || state == PaneState::Error;

@@ -12,7 +12,7 @@ const RULE: &[char] = &['─', '━', '▔', '╌', '▄', '▀', '═', '▁', 
 
 /// One line of a pane that has text on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct CapturedLine {
     /// The text of the line, without the frame and spaces around it.
     pub(super) text: String,
     /// The text without its dim parts, which are placeholders and suggestions.
@@ -27,7 +27,7 @@ pub(super) struct Line {
 
 /// A row of the screen, which may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct CapturedRow {
     /// The text of the row, without the frame and spaces around it.
     pub(super) text: String,
     /// The text without its dim parts.
@@ -42,7 +42,7 @@ pub(super) struct Row {
 
 /// The terminal style that applies to the next character.
 #[derive(Clone, Default)]
-struct Style {
+struct TextStyle {
     is_dim: bool,
     /// The background, as the codes of the escape that set it; `None` is the terminal's default.
     background: Option<String>,
@@ -55,9 +55,9 @@ const RULE_LENGTH: usize = 10;
 #[derive(Clone, Debug)]
 pub struct Capture {
     /// All rows of the screen, top to bottom.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<CapturedRow>,
     /// The rows that have text on them, top to bottom.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<CapturedLine>,
     pub(super) title: String,
     /// The program in the foreground, if known.
     pub(super) command: Option<String>,
@@ -94,7 +94,7 @@ impl Capture {
 }
 
 /// Returns the rows that have text on them, rules left out.
-fn lines(rows: &[Row]) -> Vec<Line> {
+fn lines(rows: &[CapturedRow]) -> Vec<CapturedLine> {
     let (mut lines, mut is_apart) = (Vec::new(), true);
     for row in rows {
         if row.text.is_empty() || row.text.chars().all(|c| RULE.contains(&c) || c == ' ') {
@@ -102,7 +102,7 @@ fn lines(rows: &[Row]) -> Vec<Line> {
             continue;
         }
         let (text, bright) = (row.text.clone(), row.bright.clone());
-        lines.push(Line { text, bright, is_apart, has_bar: row.has_bar, is_lit: row.is_lit });
+        lines.push(CapturedLine { text, bright, is_apart, has_bar: row.has_bar, is_lit: row.is_lit });
         is_apart = false;
     }
     lines
@@ -125,8 +125,8 @@ pub(super) fn plain_lines(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-fn rows(text: &str) -> Vec<Row> {
-    let (mut rows, mut style) = (Vec::new(), Style::default());
+fn rows(text: &str) -> Vec<CapturedRow> {
+    let (mut rows, mut style) = (Vec::new(), TextStyle::default());
     for line in text.lines() {
         let (mut plain, mut bright) = (String::new(), String::new());
         let (mut bar, mut under) = (None, None);
@@ -156,7 +156,7 @@ fn rows(text: &str) -> Vec<Row> {
         let is_rule = drawn >= RULE_LENGTH && text.starts_with(RULE) && text.ends_with(RULE);
         let has_bar = plain.trim_start().starts_with('┃');
         let is_lit = has_bar && under.is_some() && under != bar;
-        rows.push(Row { text, bright, is_rule, has_bar, is_lit });
+        rows.push(CapturedRow { text, bright, is_rule, has_bar, is_lit });
     }
     rows
 }
@@ -177,7 +177,7 @@ fn escape_len(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
-impl Style {
+impl TextStyle {
     /// Applies the codes of an escape. Dim is faint text, and text in one of the greys that CLIs use for
     /// placeholders and suggestions.
     fn change(&mut self, codes: &str) {

@@ -4,10 +4,10 @@ use super::Capture;
 use super::PaneExit;
 use super::PaneReading;
 use super::PaneState;
-use super::Pattern;
-use super::Rule;
 use super::Signature;
-use super::capture::Line;
+use super::SignatureRule;
+use super::TextPattern;
+use super::capture::CapturedLine;
 use super::details;
 use super::signature::ComposerRule;
 
@@ -30,13 +30,13 @@ const ENDED_SOMEHOW: &str = "its program has ended, nobody knows how";
 
 /// The parts of a screen that rules can match.
 pub(super) struct Areas<'a> {
-    pub(super) screen: &'a [Line],
-    footer: &'a [Line],
-    turn: &'a [Line],
-    mark: Option<&'a Line>,
+    pub(super) screen: &'a [CapturedLine],
+    footer: &'a [CapturedLine],
+    turn: &'a [CapturedLine],
+    mark: Option<&'a CapturedLine>,
     /// The line above the mark.
-    above_mark: Option<&'a Line>,
-    pub(super) composer: Option<&'a Line>,
+    above_mark: Option<&'a CapturedLine>,
+    pub(super) composer: Option<&'a CapturedLine>,
 }
 
 /// Works out the state of the agent in a pane from a capture.
@@ -94,9 +94,9 @@ fn ended(capture: &Capture) -> Option<(PaneState, &'static str)> {
 }
 
 impl<'a> Areas<'a> {
-    fn of(lines: &'a [Line], signature: &Signature) -> Self {
+    fn of(lines: &'a [CapturedLine], signature: &Signature) -> Self {
         let last = |count: usize| &lines[lines.len().saturating_sub(count)..];
-        let is_prompt = |line: &Line| {
+        let is_prompt = |line: &CapturedLine| {
             let typed = signature.prompt.iter().find_map(|prompt| line.text.strip_prefix(prompt.as_str()));
             // The cursor in a menu may look like the prompt.
             typed.is_some_and(|typed| {
@@ -111,7 +111,7 @@ impl<'a> Areas<'a> {
             _ if signature.prompt.is_empty() => last(TURN),
             _ => &[],
         };
-        let is_mark = |line: &&Line| signature.marks.iter().any(|mark| line.text.starts_with(mark));
+        let is_mark = |line: &&CapturedLine| signature.marks.iter().any(|mark| line.text.starts_with(mark));
         let mark = turn.iter().rposition(|line| is_mark(&line));
         Self {
             screen: last(SCREEN),
@@ -125,7 +125,12 @@ impl<'a> Areas<'a> {
 }
 
 /// Returns the lines that a rule matched, if all of the rule holds.
-fn seen(rule: &Rule, areas: &Areas<'_>, capture: &Capture, signature: &Signature) -> Option<Vec<String>> {
+fn seen(
+    rule: &SignatureRule,
+    areas: &Areas<'_>,
+    capture: &Capture,
+    signature: &Signature,
+) -> Option<Vec<String>> {
     if !has_composer(rule.composer, areas.composer, signature) {
         return None;
     }
@@ -136,7 +141,7 @@ fn seen(rule: &Rule, areas: &Areas<'_>, capture: &Capture, signature: &Signature
         return None;
     }
     let mut lines = Vec::new();
-    let mark: &[Line] = areas.mark.map_or(&[], std::slice::from_ref);
+    let mark: &[CapturedLine] = areas.mark.map_or(&[], std::slice::from_ref);
     let first = areas.turn.get(..1).unwrap_or_default();
     let wanted = [
         (&rule.screen, areas.screen),
@@ -150,7 +155,7 @@ fn seen(rule: &Rule, areas: &Areas<'_>, capture: &Capture, signature: &Signature
             lines.push(area.iter().rfind(|line| any.iter().any(|pattern| pattern.is_in(line)))?.text.clone());
         }
     }
-    let is_titled = |any: &Vec<Pattern>| any.iter().any(|pattern| pattern.find(&capture.title).is_some());
+    let is_titled = |any: &Vec<TextPattern>| any.iter().any(|pattern| pattern.find(&capture.title).is_some());
     if !rule.title.iter().all(is_titled) {
         return None;
     }
@@ -159,7 +164,7 @@ fn seen(rule: &Rule, areas: &Areas<'_>, capture: &Capture, signature: &Signature
     rule.seconds.is_none_or(lasts).then_some(lines)
 }
 
-fn has_composer(wanted: ComposerRule, composer: Option<&Line>, signature: &Signature) -> bool {
+fn has_composer(wanted: ComposerRule, composer: Option<&CapturedLine>, signature: &Signature) -> bool {
     let text = |text: &str| text.split_once(' ').map_or(String::new(), |(_, text)| text.trim().to_owned());
     match (wanted, composer) {
         (ComposerRule::Nothing, _) | (ComposerRule::There, Some(_)) => true,

@@ -1,6 +1,6 @@
 //! Finds the composer on a screen, and tells whether it is empty, holds our text, or another text. Pure.
 
-use super::capture::Row;
+use super::capture::CapturedRow;
 use super::signature::ComposerShape;
 use super::signature::Signature;
 
@@ -21,7 +21,7 @@ pub struct Composer {
 
 /// The contents of a composer, compared with the text that we want to type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum ComposerContent {
     Nothing,
     /// Exactly our text, or the mark that the CLI shows in its place.
     Ours,
@@ -30,7 +30,7 @@ pub enum Holds {
 
 impl Composer {
     /// Finds the composer at the end of these rows, if there is one.
-    pub(super) fn find(rows: &[Row], signature: &Signature) -> Option<Self> {
+    pub(super) fn find(rows: &[CapturedRow], signature: &Signature) -> Option<Self> {
         if signature.unknown_version.is_some() {
             return None;
         }
@@ -39,7 +39,7 @@ impl Composer {
             ComposerShape::Box => in_box(rows)?,
             ComposerShape::Prompt => after_prompt(rows, signature)?,
         };
-        let written = |shown: fn(&Row) -> &str| {
+        let written = |shown: fn(&CapturedRow) -> &str| {
             let mut lines: Vec<&str> = inside.iter().map(|row| shown(row).trim()).collect();
             if let Some(first) = lines.first_mut() {
                 let bare = signature.prompt.iter().find_map(|prompt| first.strip_prefix(prompt.as_str()));
@@ -64,16 +64,16 @@ impl Composer {
     }
 
     /// Compares the contents of the composer with `text`.
-    pub fn holds(&self, text: &str) -> Holds {
+    pub fn holds(&self, text: &str) -> ComposerContent {
         // A composer wraps lines at its own width, so white space is not compared.
         let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
         let (held, ours) = (bare(&self.text), bare(text));
         if held.is_empty() {
-            Holds::Nothing
+            ComposerContent::Nothing
         } else if held == ours || self.is_mark() || (self.lines >= LONG && ours.contains(&held)) {
-            Holds::Ours
+            ComposerContent::Ours
         } else {
-            Holds::Other
+            ComposerContent::Other
         }
     }
 
@@ -96,14 +96,14 @@ impl Composer {
 }
 
 /// Returns the rows between the last two rules.
-fn between_rules(rows: &[Row]) -> Option<&[Row]> {
+fn between_rules(rows: &[CapturedRow]) -> Option<&[CapturedRow]> {
     let end = rows.iter().rposition(|row| row.is_rule)?;
     let start = rows[..end].iter().rposition(|row| row.is_rule)?;
     Some(&rows[start + 1..end])
 }
 
 /// Returns the rows beside the last bar, without the line that names the model.
-fn in_box(rows: &[Row]) -> Option<&[Row]> {
+fn in_box(rows: &[CapturedRow]) -> Option<&[CapturedRow]> {
     let end = rows.iter().rposition(|row| row.has_bar)?;
     let start = rows[..end].iter().rposition(|row| !row.has_bar).map_or(0, |at| at + 1);
     let inside = &rows[start..=end];
@@ -112,8 +112,9 @@ fn in_box(rows: &[Row]) -> Option<&[Row]> {
 }
 
 /// Returns the rows from the last prompt to the next empty row.
-fn after_prompt<'a>(rows: &'a [Row], signature: &Signature) -> Option<&'a [Row]> {
-    let is_prompt = |row: &Row| signature.prompt.iter().any(|prompt| row.text.starts_with(prompt.as_str()));
+fn after_prompt<'a>(rows: &'a [CapturedRow], signature: &Signature) -> Option<&'a [CapturedRow]> {
+    let is_prompt =
+        |row: &CapturedRow| signature.prompt.iter().any(|prompt| row.text.starts_with(prompt.as_str()));
     let start = rows.iter().rposition(is_prompt)?;
     let length = rows[start..].iter().take_while(|row| !row.text.is_empty()).count();
     Some(&rows[start..start + length])

@@ -11,8 +11,8 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::Composer;
-use super::Holds;
-use super::Key;
+use super::ComposerContent;
+use super::KeyPress;
 use super::PaneAddress;
 use super::PaneFacts;
 use super::PaneLook;
@@ -45,16 +45,16 @@ const AGREE: u32 = 3;
 /// The result of typing a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Delivery {
+pub enum TypingOutcome {
     /// The text was seen to leave the composer, or the agent was seen to begin work.
     Delivered,
     /// The text was not submitted.
-    Refused(Refusal),
+    Refused(TypingRefusal),
     /// The text was in the composer, and it was not seen whether it was submitted.
     Unknown,
 }
 
-impl Delivery {
+impl TypingOutcome {
     /// Returns the result in words that follow the name of an agent.
     pub fn told(&self) -> String {
         match self {
@@ -68,7 +68,7 @@ impl Delivery {
 /// The reason a text was not submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Refusal {
+pub enum TypingRefusal {
     /// No rule matches the screen, or no composer is found on it.
     NotUnderstood,
     /// The agent's program has ended.
@@ -93,7 +93,7 @@ pub enum Refusal {
     NotTaken,
 }
 
-impl Refusal {
+impl TypingRefusal {
     /// Returns the reason in words that follow the name of an agent.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -124,7 +124,7 @@ impl Refusal {
 
 /// The purpose of a typed text, which decides in which states the text may be typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum TypingPurpose {
     /// A message or a prompt to an agent that waits for one.
     Prompt,
     /// A word to an agent that seems to have stalled: its CLI is at work, and queues the text.
@@ -133,7 +133,7 @@ pub enum Purpose {
     Continue,
 }
 
-impl Purpose {
+impl TypingPurpose {
     /// Tells whether a dialog forbids typing. A limit without a menu does not forbid [`Self::Continue`].
     fn is_kept_out(self, reading: &PaneReading) -> bool {
         let is_banner = reading.state == PaneState::Limit && reading.options.is_empty();
@@ -142,32 +142,37 @@ impl Purpose {
 }
 
 /// Decides from a look at the pane whether a text may be typed.
-pub fn may_type(look: &PaneLook, now: Timestamp, is_agent: bool, purpose: Purpose) -> Result<(), Refusal> {
+pub fn may_type(
+    look: &PaneLook,
+    now: Timestamp,
+    is_agent: bool,
+    purpose: TypingPurpose,
+) -> Result<(), TypingRefusal> {
     let facts = &look.facts;
     let is_ended = facts.is_dead || matches!(look.reading.state, PaneState::Exited | PaneState::Dead);
     let is_busy = match look.reading.state {
         PaneState::Ready | PaneState::Finished | PaneState::Suggestion => false,
-        PaneState::Working | PaneState::Retrying => purpose != Purpose::Nudge,
-        _ if purpose.is_kept_out(&look.reading) => return Err(Refusal::Dialog),
+        PaneState::Working | PaneState::Retrying => purpose != TypingPurpose::Nudge,
+        _ if purpose.is_kept_out(&look.reading) => return Err(TypingRefusal::Dialog),
         PaneState::Limit => false,
-        PaneState::Error => purpose != Purpose::Continue,
-        PaneState::Unknown | PaneState::Starting if !is_ended => return Err(Refusal::NotUnderstood),
+        PaneState::Error => purpose != TypingPurpose::Continue,
+        PaneState::Unknown | PaneState::Starting if !is_ended => return Err(TypingRefusal::NotUnderstood),
         _ => true,
     };
     if is_ended {
-        Err(Refusal::Ended)
+        Err(TypingRefusal::Ended)
     } else if !is_agent {
-        Err(Refusal::NotTheAgent)
+        Err(TypingRefusal::NotTheAgent)
     } else if is_busy {
-        Err(Refusal::Busy)
+        Err(TypingRefusal::Busy)
     } else if facts.is_in_mode {
-        Err(Refusal::InMode)
+        Err(TypingRefusal::InMode)
     } else if facts.last_key_at.is_some_and(|at| now.since(at) < QUIET) {
-        Err(Refusal::SomebodyTypes)
+        Err(TypingRefusal::SomebodyTypes)
     } else {
         match &look.composer {
-            None => Err(Refusal::NotUnderstood),
-            Some(composer) if !composer.is_empty() => Err(Refusal::Draft),
+            None => Err(TypingRefusal::NotUnderstood),
+            Some(composer) if !composer.is_empty() => Err(TypingRefusal::Draft),
             Some(_) => Ok(()),
         }
     }
@@ -178,31 +183,31 @@ pub struct Typing<'a> {
     pub writer: &'a dyn PaneWriter,
     pub pane: &'a PaneAddress,
     pub signature: &'a Signature,
-    pub purpose: Purpose,
+    pub purpose: TypingPurpose,
     /// Whether the program in the foreground is the agent.
     pub is_agent: &'a dyn Fn(&PaneFacts) -> bool,
 }
 
 impl Typing<'_> {
     /// Types a text and submits it.
-    pub fn deliver(&self, text: &str) -> Result<Delivery, TerminalError> {
+    pub fn deliver(&self, text: &str) -> Result<TypingOutcome, TerminalError> {
         // The pane must stay ready: a state that it only passes through does not count.
         if let Err(refusal) = self.may_begin(|| Ok(()))? {
-            return Ok(Delivery::Refused(refusal));
+            return Ok(TypingOutcome::Refused(refusal));
         }
         self.writer.pause(READY);
-        let mut seen = Err(Refusal::NotShown);
+        let mut seen = Err(TypingRefusal::NotShown);
         for _ in 0..TRIES {
             if let Err(refusal) = self.may_begin(|| self.writer.paste(self.pane, text))? {
-                return Ok(Delivery::Refused(refusal));
+                return Ok(TypingOutcome::Refused(refusal));
             }
             seen = self.wait_shown(text)?;
-            if seen != Err(Refusal::NotShown) {
+            if seen != Err(TypingRefusal::NotShown) {
                 break;
             }
         }
         match seen {
-            Err(refusal) => Ok(Delivery::Refused(refusal)),
+            Err(refusal) => Ok(TypingOutcome::Refused(refusal)),
             Ok(()) => self.submit(text),
         }
     }
@@ -215,7 +220,7 @@ impl Typing<'_> {
     fn may_begin(
         &self,
         begin: impl Fn() -> Result<(), TerminalError>,
-    ) -> Result<Result<(), Refusal>, TerminalError> {
+    ) -> Result<Result<(), TypingRefusal>, TerminalError> {
         let mut agreed = Agreed::default();
         for _ in 0..LOOKS {
             let look = self.look()?;
@@ -236,72 +241,73 @@ impl Typing<'_> {
                 self.writer.pause(BEAT);
             }
         }
-        Ok(Err(Refusal::Busy))
+        Ok(Err(TypingRefusal::Busy))
     }
 
     /// Waits until the composer shows only our text.
-    fn wait_shown(&self, text: &str) -> Result<Result<(), Refusal>, TerminalError> {
+    fn wait_shown(&self, text: &str) -> Result<Result<(), TypingRefusal>, TerminalError> {
         let mut others = 0;
         for _ in 0..LOOKS {
             self.writer.pause(BEAT);
             let look = self.look()?;
             if self.purpose.is_kept_out(&look.reading) {
-                return Ok(Err(Refusal::Dialog));
+                return Ok(Err(TypingRefusal::Dialog));
             }
             match look.composer.as_ref().map(|composer| composer.holds(text)) {
-                Some(Holds::Ours) => return Ok(Ok(())),
+                Some(ComposerContent::Ours) => return Ok(Ok(())),
                 // The screen may be half drawn.
-                Some(Holds::Other) => others += 1,
-                Some(Holds::Nothing) | None => others = 0,
+                Some(ComposerContent::Other) => others += 1,
+                Some(ComposerContent::Nothing) | None => others = 0,
             }
             if others > LOOKS / 5 {
-                return Ok(Err(Refusal::Mixed));
+                return Ok(Err(TypingRefusal::Mixed));
             }
         }
-        Ok(Err(if others > 0 { Refusal::Mixed } else { Refusal::NotShown }))
+        Ok(Err(if others > 0 { TypingRefusal::Mixed } else { TypingRefusal::NotShown }))
     }
 
     /// Presses Enter on our text, and waits until the text is gone.
-    fn submit(&self, text: &str) -> Result<Delivery, TerminalError> {
+    fn submit(&self, text: &str) -> Result<TypingOutcome, TerminalError> {
         for attempt in 0..TRIES {
             match self.enter(text)? {
                 Entered::Pressed => {}
-                Entered::Emptied if attempt > 0 => return Ok(Delivery::Delivered),
+                Entered::Emptied if attempt > 0 => return Ok(TypingOutcome::Delivered),
                 // Somebody else has submitted our text, or removed it.
-                Entered::Emptied | Entered::Unseen => return Ok(Delivery::Unknown),
+                Entered::Emptied | Entered::Unseen => return Ok(TypingOutcome::Unknown),
                 // This dialog or state may be an effect of the previous Enter.
-                Entered::Refused(refusal) if attempt > 0 && refusal != Refusal::Mixed => {
-                    return Ok(Delivery::Unknown);
+                Entered::Refused(refusal) if attempt > 0 && refusal != TypingRefusal::Mixed => {
+                    return Ok(TypingOutcome::Unknown);
                 }
-                Entered::Refused(refusal) => return Ok(Delivery::Refused(refusal)),
+                Entered::Refused(refusal) => return Ok(TypingOutcome::Refused(refusal)),
             }
             if let Some(delivery) = self.wait_taken(text, 2u32.pow(attempt) * 10)? {
                 return Ok(delivery);
             }
         }
-        let is_there = self.look()?.composer.is_some_and(|composer| composer.holds(text) == Holds::Ours);
-        Ok(if is_there { Delivery::Refused(Refusal::NotTaken) } else { Delivery::Unknown })
+        let is_there =
+            self.look()?.composer.is_some_and(|composer| composer.holds(text) == ComposerContent::Ours);
+        Ok(if is_there { TypingOutcome::Refused(TypingRefusal::NotTaken) } else { TypingOutcome::Unknown })
     }
 
     /// Waits until Enter has shown an effect; returns `None` if our text is still in the composer.
-    fn wait_taken(&self, text: &str, looks: u32) -> Result<Option<Delivery>, TerminalError> {
+    fn wait_taken(&self, text: &str, looks: u32) -> Result<Option<TypingOutcome>, TerminalError> {
         let mut agreed = Agreed::default();
         for _ in 0..looks {
             self.writer.pause(BEAT);
             let look = self.look()?;
             if look.facts.is_dead {
-                return Ok(Some(Delivery::Unknown));
+                return Ok(Some(TypingOutcome::Unknown));
             }
             // An agent that is nudged was at work before, so being at work proves nothing.
-            let begins = self.purpose != Purpose::Nudge && look.reading.state == PaneState::Working;
+            let begins = self.purpose != TypingPurpose::Nudge && look.reading.state == PaneState::Working;
             let seen = match look.composer.as_ref().map(|composer| composer.holds(text)) {
                 // Another view is being drawn, which proves nothing.
                 None if !begins => continue,
-                Some(Holds::Nothing) => Some(Delivery::Delivered),
-                Some(Holds::Ours) | None => begins.then_some(Delivery::Delivered),
+                Some(ComposerContent::Nothing) => Some(TypingOutcome::Delivered),
+                Some(ComposerContent::Ours) | None => begins.then_some(TypingOutcome::Delivered),
                 // The person already types the next prompt.
-                Some(Holds::Other) if begins => Some(Delivery::Delivered),
-                Some(Holds::Other) => Some(Delivery::Unknown),
+                Some(ComposerContent::Other) if begins => Some(TypingOutcome::Delivered),
+                Some(ComposerContent::Other) => Some(TypingOutcome::Unknown),
             };
             if let Some(delivery) = agreed.on(seen) {
                 return Ok(Some(delivery));
@@ -317,19 +323,19 @@ impl Typing<'_> {
             let look = self.look()?;
             let looked_at = self.writer.now();
             if self.purpose.is_kept_out(&look.reading) {
-                return Ok(Entered::Refused(Refusal::Dialog));
+                return Ok(Entered::Refused(TypingRefusal::Dialog));
             }
             if !(self.is_agent)(&look.facts) || look.facts.is_in_mode {
-                return Ok(Entered::Refused(Refusal::NotTheAgent));
+                return Ok(Entered::Refused(TypingRefusal::NotTheAgent));
             }
             let composer = look.composer.as_ref();
             let seen = match composer.map(|composer| composer.holds(text)) {
-                Some(Holds::Ours) if self.writer.now().since(looked_at) > MOMENT => None,
+                Some(ComposerContent::Ours) if self.writer.now().since(looked_at) > MOMENT => None,
                 // The multiplexer cannot tell dim text apart, so it may miss the end of the text that we see.
-                Some(Holds::Ours) if denied >= AGREE => {
-                    return self.writer.press(self.pane, Key::Enter).map(|()| Entered::Pressed);
+                Some(ComposerContent::Ours) if denied >= AGREE => {
+                    return self.writer.press(self.pane, KeyPress::Enter).map(|()| Entered::Pressed);
                 }
-                Some(Holds::Ours) => {
+                Some(ComposerContent::Ours) => {
                     let end = composer.map(Composer::last_line).unwrap_or_default();
                     if self.writer.enter_after(self.pane, end)? {
                         return Ok(Entered::Pressed);
@@ -337,8 +343,8 @@ impl Typing<'_> {
                     denied += 1;
                     None
                 }
-                Some(Holds::Other) => Some(Entered::Refused(Refusal::Mixed)),
-                Some(Holds::Nothing) => Some(Entered::Emptied),
+                Some(ComposerContent::Other) => Some(Entered::Refused(TypingRefusal::Mixed)),
+                Some(ComposerContent::Nothing) => Some(Entered::Emptied),
                 None => {
                     is_unseen = true;
                     self.writer.pause(BEAT);
@@ -354,7 +360,7 @@ impl Typing<'_> {
                 self.writer.pause(BEAT);
             }
         }
-        Ok(if is_unseen { Entered::Unseen } else { Entered::Refused(Refusal::Busy) })
+        Ok(if is_unseen { Entered::Unseen } else { Entered::Refused(TypingRefusal::Busy) })
     }
 }
 
@@ -366,7 +372,7 @@ enum Entered {
     Emptied,
     /// No composer is visible.
     Unseen,
-    Refused(Refusal),
+    Refused(TypingRefusal),
 }
 
 /// A counter of equal results in a row.

@@ -9,21 +9,21 @@ use proptest::prelude::*;
 
 use super::ComposerRule;
 use super::ComposerShape;
-use super::Delivery;
-use super::Key;
+use super::KeyPress;
 use super::PaneAddress;
 use super::PaneFacts;
 use super::PaneLook;
 use super::PaneState;
 use super::PaneViewer;
 use super::PaneWriter;
-use super::Purpose;
-use super::Refusal;
-use super::Rule;
 use super::Signature;
+use super::SignatureRule;
 use super::Sweep;
 use super::TerminalError;
 use super::Typing;
+use super::TypingOutcome;
+use super::TypingPurpose;
+use super::TypingRefusal;
 use super::may_type;
 use crate::Timestamp;
 
@@ -139,10 +139,10 @@ impl PaneWriter for Fake {
         Ok(())
     }
 
-    fn press(&self, _: &PaneAddress, key: Key) -> Result<(), TerminalError> {
+    fn press(&self, _: &PaneAddress, key: KeyPress) -> Result<(), TerminalError> {
         let mut program = self.0.borrow_mut();
         program.now += 5;
-        assert_eq!(key, Key::Enter);
+        assert_eq!(key, KeyPress::Enter);
         if program.has_dialog {
             program.answered += 1;
         } else if program.deaf > 0 {
@@ -160,7 +160,7 @@ impl PaneWriter for Fake {
         // A screen that lags behind still shows our text.
         let is_seen = self.0.borrow().lag > 0 || self.last_line().ends_with(text);
         if is_seen {
-            self.press(pane, Key::Enter)?;
+            self.press(pane, KeyPress::Enter)?;
         }
         Ok(is_seen)
     }
@@ -184,8 +184,8 @@ impl Fake {
     }
 }
 
-fn rule(name: &str, state: PaneState, footer: &str) -> Rule {
-    Rule {
+fn rule(name: &str, state: PaneState, footer: &str) -> SignatureRule {
+    SignatureRule {
         name: name.into(),
         state,
         screen: Vec::new(),
@@ -203,11 +203,11 @@ fn rule(name: &str, state: PaneState, footer: &str) -> Rule {
     }
 }
 
-fn deliver(program: Program) -> (Delivery, Program) {
-    deliver_for(Purpose::Prompt, program)
+fn deliver(program: Program) -> (TypingOutcome, Program) {
+    deliver_for(TypingPurpose::Prompt, program)
 }
 
-fn deliver_for(purpose: Purpose, program: Program) -> (Delivery, Program) {
+fn deliver_for(purpose: TypingPurpose, program: Program) -> (TypingOutcome, Program) {
     let signature = Signature {
         prompt: vec!["❯".into()],
         composer: Some(ComposerShape::Rules),
@@ -232,14 +232,14 @@ const OURS: &str = "hello from Raven";
 #[test]
 fn a_ready_composer_takes_it_once() {
     let (delivery, program) = deliver(Program::default());
-    assert_eq!((delivery, program.submitted), (Delivery::Delivered, vec![OURS.to_owned()]));
+    assert_eq!((delivery, program.submitted), (TypingOutcome::Delivered, vec![OURS.to_owned()]));
 }
 
 /// First accident: the program has ended, and a shell would run the text.
 #[test]
 fn nothing_is_typed_to_a_shell() {
     let (delivery, program) = deliver(Program { is_shell: true, ..Program::default() });
-    assert_eq!(delivery, Delivery::Refused(Refusal::Ended));
+    assert_eq!(delivery, TypingOutcome::Refused(TypingRefusal::Ended));
     assert_eq!((program.composer.as_str(), program.submitted.len()), ("", 0));
 }
 
@@ -247,9 +247,9 @@ fn nothing_is_typed_to_a_shell() {
 #[test]
 fn enter_is_pressed_again_on_our_text_alone() {
     let (delivery, program) = deliver(Program { deaf: 2, ..Program::default() });
-    assert_eq!((delivery, program.submitted), (Delivery::Delivered, vec![OURS.to_owned()]));
+    assert_eq!((delivery, program.submitted), (TypingOutcome::Delivered, vec![OURS.to_owned()]));
     let (delivery, program) = deliver(Program { deaf: 99, ..Program::default() });
-    assert_eq!(delivery, Delivery::Refused(Refusal::NotTaken));
+    assert_eq!(delivery, TypingOutcome::Refused(TypingRefusal::NotTaken));
     assert_eq!(program.composer, OURS);
 }
 
@@ -257,16 +257,16 @@ fn enter_is_pressed_again_on_our_text_alone() {
 #[test]
 fn a_lost_paste_is_pasted_again() {
     let (delivery, program) = deliver(Program { lost_pastes: 1, ..Program::default() });
-    assert_eq!((delivery, program.submitted), (Delivery::Delivered, vec![OURS.to_owned()]));
+    assert_eq!((delivery, program.submitted), (TypingOutcome::Delivered, vec![OURS.to_owned()]));
     let (delivery, program) = deliver(Program { lost_pastes: 99, ..Program::default() });
-    assert_eq!((delivery, program.submitted.len()), (Delivery::Refused(Refusal::NotShown), 0));
+    assert_eq!((delivery, program.submitted.len()), (TypingOutcome::Refused(TypingRefusal::NotShown), 0));
 }
 
 /// Fourth accident: a dialog is up, and Enter would answer the dialog.
 #[test]
 fn a_dialog_is_never_answered() {
     let (delivery, program) = deliver(Program { has_dialog: true, ..Program::default() });
-    assert_eq!((delivery, program.answered), (Delivery::Refused(Refusal::Dialog), 0));
+    assert_eq!((delivery, program.answered), (TypingOutcome::Refused(TypingRefusal::Dialog), 0));
     for at in [100_500, 101_020, 101_100, 101_250] {
         let events = vec![(at, Event::Dialog)];
         let (delivery, program) = deliver(Program { events, lag: 0, ..Program::default() });
@@ -278,27 +278,30 @@ fn a_dialog_is_never_answered() {
 fn a_draft_a_busy_agent_and_a_person_at_the_keys_are_left_alone() {
     let draft = Program { composer: "my draft".into(), ..Program::default() };
     let (delivery, program) = deliver(draft);
-    assert_eq!((delivery, program.composer.as_str()), (Delivery::Refused(Refusal::Draft), "my draft"));
+    assert_eq!(
+        (delivery, program.composer.as_str()),
+        (TypingOutcome::Refused(TypingRefusal::Draft), "my draft")
+    );
     let (delivery, _) = deliver(Program { is_working: true, ..Program::default() });
-    assert_eq!(delivery, Delivery::Refused(Refusal::Busy));
+    assert_eq!(delivery, TypingOutcome::Refused(TypingRefusal::Busy));
     let (delivery, _) = deliver(Program { last_key: Some(98_000), ..Program::default() });
-    assert_eq!(delivery, Delivery::Refused(Refusal::SomebodyTypes));
+    assert_eq!(delivery, TypingOutcome::Refused(TypingRefusal::SomebodyTypes));
     let (delivery, _) = deliver(Program { last_key: Some(95_000), ..Program::default() });
-    assert_eq!(delivery, Delivery::Delivered);
+    assert_eq!(delivery, TypingOutcome::Delivered);
 }
 
 /// A stalled agent looks as if it worked, so a nudge is typed; a dialog or a draft refuses a nudge as well.
 #[test]
 fn a_nudge_reaches_one_at_work_and_no_dialog() {
-    let nudge = |program| deliver_for(Purpose::Nudge, program);
+    let nudge = |program| deliver_for(TypingPurpose::Nudge, program);
     let (delivery, program) = nudge(Program { is_working: true, ..Program::default() });
-    assert_eq!((delivery, program.submitted), (Delivery::Delivered, vec![OURS.to_owned()]));
+    assert_eq!((delivery, program.submitted), (TypingOutcome::Delivered, vec![OURS.to_owned()]));
     let (delivery, program) = nudge(Program { is_working: true, deaf: 99, ..Program::default() });
-    assert_eq!((delivery, program.submitted.len()), (Delivery::Refused(Refusal::NotTaken), 0));
+    assert_eq!((delivery, program.submitted.len()), (TypingOutcome::Refused(TypingRefusal::NotTaken), 0));
     let (delivery, program) = nudge(Program { is_working: true, has_dialog: true, ..Program::default() });
-    assert_eq!((delivery, program.answered), (Delivery::Refused(Refusal::Dialog), 0));
+    assert_eq!((delivery, program.answered), (TypingOutcome::Refused(TypingRefusal::Dialog), 0));
     let draft = Program { is_working: true, composer: "my draft".into(), ..Program::default() };
-    assert_eq!(nudge(draft).0, Delivery::Refused(Refusal::Draft));
+    assert_eq!(nudge(draft).0, TypingOutcome::Refused(TypingRefusal::Draft));
 }
 
 /// At a limit, only a text to go on is typed, and only if no menu asks what to do about the limit.
@@ -319,12 +322,12 @@ fn a_limit_without_a_menu_takes_a_word_to_go_on() {
     let banner = look(&format!("You have hit a limit\n{rule}\n❯\n{rule}\n? for shortcuts\n"));
     let menu = look("What now?\n❯ 1. Stop and wait\n  2. Upgrade\nEnter to confirm\n");
     let may = |look: &PaneLook, purpose| may_type(look, Timestamp(0), true, purpose);
-    assert_eq!(may(&banner, Purpose::Continue), Ok(()));
-    for purpose in [Purpose::Prompt, Purpose::Nudge] {
-        assert_eq!(may(&banner, purpose), Err(Refusal::Dialog));
-        assert_eq!(may(&menu, purpose), Err(Refusal::Dialog));
+    assert_eq!(may(&banner, TypingPurpose::Continue), Ok(()));
+    for purpose in [TypingPurpose::Prompt, TypingPurpose::Nudge] {
+        assert_eq!(may(&banner, purpose), Err(TypingRefusal::Dialog));
+        assert_eq!(may(&menu, purpose), Err(TypingRefusal::Dialog));
     }
-    assert_eq!(may(&menu, Purpose::Continue), Err(Refusal::Dialog));
+    assert_eq!(may(&menu, TypingPurpose::Continue), Err(TypingRefusal::Dialog));
 }
 
 /// A half-drawn screen at any look does not change the result.
@@ -336,7 +339,7 @@ fn a_torn_screen_changes_nothing() {
             let (delivery, program) = deliver(Program { torn: torn.clone(), ..Program::default() });
             assert_eq!(
                 (delivery, program.submitted),
-                (Delivery::Delivered, vec![OURS.to_owned()]),
+                (TypingOutcome::Delivered, vec![OURS.to_owned()]),
                 "{torn:?} of {looks}"
             );
         }
@@ -350,7 +353,7 @@ fn a_blank_screen_after_enter_is_waited_for() {
     for length in [1, 5, 25] {
         let blank = (looks - 1..looks - 1 + length).collect();
         let (delivery, program) = deliver(Program { blank, ..Program::default() });
-        assert_eq!((delivery, program.submitted.len()), (Delivery::Delivered, 1), "{length}");
+        assert_eq!((delivery, program.submitted.len()), (TypingOutcome::Delivered, 1), "{length}");
     }
 }
 
@@ -361,7 +364,7 @@ fn a_dialog_that_follows_enter_is_no_refusal() {
     let events = vec![(102_000, Event::Dialog)];
     let (delivery, program) = deliver(Program { deaf: 99, events, ..Program::default() });
     assert!(looks > 102_000);
-    assert_eq!((delivery, program.answered), (Delivery::Unknown, 0));
+    assert_eq!((delivery, program.answered), (TypingOutcome::Unknown, 0));
 }
 
 proptest! {
@@ -382,7 +385,7 @@ proptest! {
             prop_assert!(program.submitted.iter().all(|text| text == OURS), "{:?}", program.submitted);
         }
         prop_assert!(program.submitted.len() <= 1);
-        if delivery == Delivery::Delivered && lag == 0 {
+        if delivery == TypingOutcome::Delivered && lag == 0 {
             prop_assert_eq!(program.submitted, vec![OURS.to_owned()]);
         }
     }

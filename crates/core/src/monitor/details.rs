@@ -5,7 +5,7 @@ use super::MenuOption;
 use super::PaneReading;
 use super::PaneState;
 use super::Signature;
-use super::capture::Line;
+use super::capture::CapturedLine;
 use super::classify::Areas;
 
 /// Cursors of menus: characters before the entry that Enter would choose.
@@ -31,14 +31,14 @@ pub(super) fn add(reading: &mut PaneReading, areas: &Areas<'_>) {
 }
 
 /// Finds the entries of a menu, and the index of its first line. `seen` are the lines that the rule matched.
-fn menu(lines: &[Line], seen: &[String]) -> (usize, Vec<MenuOption>) {
+fn menu(lines: &[CapturedLine], seen: &[String]) -> (usize, Vec<MenuOption>) {
     let row = lines.iter().rposition(|line| seen.contains(&line.text) && side_by_side(&line.text).len() > 2);
     if let Some(at) = row {
         return (at, side_by_side(&lines[at].text));
     }
-    let is_numbered = |line: &Line| numbered(unmarked(&line.text).unwrap_or(&line.text)).is_some();
-    let is_first = |line: &Line| unmarked(&line.text).unwrap_or(&line.text).starts_with("1. ");
-    let entry = |line: &Line| {
+    let is_numbered = |line: &CapturedLine| numbered(unmarked(&line.text).unwrap_or(&line.text)).is_some();
+    let is_first = |line: &CapturedLine| unmarked(&line.text).unwrap_or(&line.text).starts_with("1. ");
+    let entry = |line: &CapturedLine| {
         let text = unmarked(&line.text).unwrap_or(&line.text);
         let label = numbered(text).unwrap_or(text).to_owned();
         MenuOption { label, is_selected: unmarked(&line.text).is_some() || line.is_lit }
@@ -88,8 +88,8 @@ pub(super) fn numbered(text: &str) -> Option<&str> {
 }
 
 /// Finds the nearest question above a menu, else the nearest line that the rule matched.
-fn question(above: &[Line], seen: &[String]) -> Option<String> {
-    let is_asked = |line: &&Line| line.text.ends_with('?') || line.text.contains("? ");
+fn question(above: &[CapturedLine], seen: &[String]) -> Option<String> {
+    let is_asked = |line: &&CapturedLine| line.text.ends_with('?') || line.text.contains("? ");
     let asked = above.iter().rev().take(10).find(is_asked);
     let asked = asked.or_else(|| above.iter().rfind(|line| seen.contains(&line.text)));
     asked.or(above.last()).map(|line| line.text.clone())
@@ -132,7 +132,7 @@ fn resets(line: &str) -> Option<String> {
 }
 
 /// Finds the command that resumes the session, if the screen shows one.
-pub(super) fn resume(lines: &[Line], signature: &Signature) -> Option<String> {
+pub(super) fn resume(lines: &[CapturedLine], signature: &Signature) -> Option<String> {
     lines.iter().rev().find_map(|line| {
         let at = signature.resume.iter().find_map(|pattern| pattern.find(&line.text))?;
         line.text.get(at..).map(|command| command.trim().to_owned())

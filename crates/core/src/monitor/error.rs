@@ -4,8 +4,8 @@ use thiserror::Error;
 
 use super::TerminalError;
 use crate::engine::StoreError;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::presence::NotAllowed;
 use crate::presence::PresenceError;
 
@@ -31,12 +31,12 @@ pub enum MonitorError {
 }
 
 impl Explain for MonitorError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotYours { .. } | Self::TooLoose { .. } => Kind::Conflict,
+            Self::NotYours { .. } | Self::TooLoose { .. } => ErrorKind::Conflict,
             Self::Store(error) => error.kind(),
             Self::Presence(error) => error.kind(),
-            _ => Kind::User,
+            _ => ErrorKind::User,
         }
     }
 

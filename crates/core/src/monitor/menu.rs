@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::Key;
+use super::KeyPress;
 use super::MenuOption;
 use super::PaneAddress;
 use super::PaneLook;
@@ -35,7 +35,7 @@ pub enum Chosen {
 /// The next step towards choosing an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Move {
-    Press(Key),
+    Press(KeyPress),
     Confirm,
     Impossible,
 }
@@ -47,8 +47,8 @@ fn next_move(options: &[MenuOption], label: &str) -> Move {
     let (Some(wanted), None) = (meant.next(), meant.next()) else { return Move::Impossible };
     match options.iter().position(|option| option.is_selected) {
         Some(selected) if selected == wanted => Move::Confirm,
-        Some(selected) if selected < wanted => Move::Press(Key::Down),
-        Some(_) => Move::Press(Key::Up),
+        Some(selected) if selected < wanted => Move::Press(KeyPress::Down),
+        Some(_) => Move::Press(KeyPress::Up),
         None => Move::Impossible,
     }
 }
@@ -109,12 +109,12 @@ pub fn choose(
                 if !looks(writer, is_written)? {
                     return Ok(Chosen::StillAsked);
                 }
-                writer.press(pane, Key::Enter)?;
+                writer.press(pane, KeyPress::Enter)?;
                 let is_gone = || Ok(!has_them(&look()?.reading));
                 return Ok(if looks(writer, is_gone)? { Chosen::Done } else { Chosen::StillAsked });
             }
             Move::Confirm => {
-                writer.press(pane, Key::Enter)?;
+                writer.press(pane, KeyPress::Enter)?;
                 let is_gone = || Ok(!is_same_question(asked, &look()?.reading));
                 return Ok(if looks(writer, is_gone)? { Chosen::Done } else { Chosen::StillAsked });
             }
@@ -149,8 +149,8 @@ mod tests {
             ["Yes", "Yes, and always", "No"].into_iter().enumerate().map(option).collect()
         };
         assert_eq!(next_move(&options(0), "Yes"), Move::Confirm);
-        assert_eq!(next_move(&options(0), "No"), Move::Press(Key::Down));
-        assert_eq!(next_move(&options(2), "Yes, and always"), Move::Press(Key::Up));
+        assert_eq!(next_move(&options(0), "No"), Move::Press(KeyPress::Down));
+        assert_eq!(next_move(&options(2), "Yes, and always"), Move::Press(KeyPress::Up));
         assert_eq!(next_move(&options(9), "Yes"), Move::Impossible, "nobody knows what Enter would do");
         assert_eq!(next_move(&options(0), "Maybe"), Move::Impossible);
         let twice: Vec<MenuOption> = options(0).into_iter().chain(options(0)).collect();

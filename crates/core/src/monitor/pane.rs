@@ -66,12 +66,12 @@ pub struct OpenedPane {
 
 /// The change of a pane to a state that matters to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PaneTurn {
+pub struct PaneStateChange {
     #[serde(flatten)]
     pub place: PanePlace,
     pub name: AgentName,
     pub cli: String,
-    pub state: TurnState,
+    pub state: RecordedState,
     /// The question, the error, or the end of a limit, in the CLI's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
@@ -80,7 +80,7 @@ pub struct PaneTurn {
 /// The states of a pane that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TurnState {
+pub enum RecordedState {
     /// The agent waits for an answer.
     Waiting,
     Limit,
@@ -95,7 +95,7 @@ pub enum TurnState {
     Working,
 }
 
-impl TurnState {
+impl RecordedState {
     /// Returns the state's name in JSON and in words.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -147,7 +147,7 @@ pub struct PaneRecord {
     pub opened: Option<OpenedPane>,
     pub opened_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<PaneTurn>,
+    pub turn: Option<PaneStateChange>,
     pub turned_at: Option<Timestamp>,
 }
 
@@ -164,7 +164,7 @@ impl PaneRecord {
 #[serde(rename_all = "snake_case")]
 pub enum MonitorChange {
     Opened(Box<OpenedPane>),
-    Turned(Box<PaneTurn>),
+    Turned(Box<PaneStateChange>),
     /// The pane is gone, and its record is dropped.
     Closed {
         #[serde(flatten)]

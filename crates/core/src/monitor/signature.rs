@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::PaneState;
-use super::capture::Line;
+use super::capture::CapturedLine;
 
 /// The description of one CLI's screens, with a list of rules that are tried in order.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +24,8 @@ pub struct Signature {
     /// The number of lines at the bottom that are the footer.
     pub footer_lines: usize,
     /// Patterns of the command that resumes a session, up to the session's id.
-    pub resume: Vec<Pattern>,
-    pub rules: Vec<Rule>,
+    pub resume: Vec<TextPattern>,
+    pub rules: Vec<SignatureRule>,
 }
 
 impl Signature {
@@ -59,23 +59,23 @@ pub enum ComposerShape {
 
 /// A rule that names a state if all its conditions hold: of each inner list, one pattern must be seen.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct SignatureRule {
     pub name: String,
     pub state: PaneState,
     /// Patterns in the lower part of the screen.
-    pub screen: Vec<Vec<Pattern>>,
+    pub screen: Vec<Vec<TextPattern>>,
     /// Patterns in the last lines of the screen.
-    pub footer: Vec<Vec<Pattern>>,
+    pub footer: Vec<Vec<TextPattern>>,
     /// Patterns in the lines since the last prompt.
-    pub turn: Vec<Vec<Pattern>>,
+    pub turn: Vec<Vec<TextPattern>>,
     /// Patterns in the first line since the last prompt.
-    pub first: Vec<Vec<Pattern>>,
+    pub first: Vec<Vec<TextPattern>>,
     /// Patterns in the last line since the last prompt that begins with a mark.
-    pub mark: Vec<Vec<Pattern>>,
+    pub mark: Vec<Vec<TextPattern>>,
     /// Whether the line above that mark must be beside a bar.
     pub below_bar: bool,
     /// Patterns in the title of the pane.
-    pub title: Vec<Vec<Pattern>>,
+    pub title: Vec<Vec<TextPattern>>,
     pub composer: ComposerRule,
     /// The least number of seconds that one of the matched lines must show.
     pub seconds: Option<u64>,
@@ -100,19 +100,19 @@ pub enum ComposerRule {
 
 /// A text to find within a line; `*` stands for anything, and `^` for the beginning of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct TextPattern {
     is_anchored: bool,
     parts: Vec<String>,
 }
 
-impl From<&str> for Pattern {
+impl From<&str> for TextPattern {
     fn from(text: &str) -> Self {
         let (is_anchored, text) = text.strip_prefix('^').map_or((false, text), |rest| (true, rest));
         Self { is_anchored, parts: text.split('*').map(str::to_owned).collect() }
     }
 }
 
-impl Pattern {
+impl TextPattern {
     /// Returns the position of the pattern in a line.
     pub fn find(&self, line: &str) -> Option<usize> {
         let (mut start, mut from) = (None, 0);
@@ -127,7 +127,7 @@ impl Pattern {
         start
     }
 
-    pub(super) fn is_in(&self, line: &Line) -> bool {
+    pub(super) fn is_in(&self, line: &CapturedLine) -> bool {
         self.find(&line.text).is_some()
     }
 }

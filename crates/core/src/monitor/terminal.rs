@@ -15,8 +15,8 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::Timestamp;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::host::Process;
 
 /// The address of a pane within a multiplexer's server, valid while that server lives.
@@ -96,7 +96,7 @@ pub trait PaneWriter: PaneViewer {
     fn paste(&self, pane: &PaneAddress, text: &str) -> Result<(), TerminalError>;
 
     /// Presses one key.
-    fn press(&self, pane: &PaneAddress, key: Key) -> Result<(), TerminalError>;
+    fn press(&self, pane: &PaneAddress, key: KeyPress) -> Result<(), TerminalError>;
 
     /// Presses Enter in the same step if a line of the pane ends with this text; returns whether it did.
     /// Characters that are neither letters nor digits may follow the text.
@@ -159,7 +159,7 @@ pub struct NewPane {
 
 /// A key to press in a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
+pub enum KeyPress {
     Enter,
     Up,
     Down,
@@ -187,8 +187,8 @@ pub enum TerminalError {
 }
 
 impl Explain for TerminalError {
-    fn kind(&self) -> Kind {
-        Kind::User
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::User
     }
 
     fn hints(&self) -> Vec<String> {

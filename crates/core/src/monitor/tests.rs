@@ -7,13 +7,13 @@ use super::ComposerRule;
 use super::PaneFacts;
 use super::PaneLook;
 use super::PaneState;
-use super::Pattern;
-use super::Purpose;
-use super::Refusal;
-use super::Rule;
 use super::Signature;
+use super::SignatureRule;
 use super::Stall;
+use super::TextPattern;
 use super::Triage;
+use super::TypingPurpose;
+use super::TypingRefusal;
 use super::Watched;
 use super::classify;
 use super::may_type;
@@ -30,16 +30,16 @@ fn a_signature_knows_the_versions_it_was_made_for() {
 
 #[test]
 fn a_pattern_is_seen_in_a_line() {
-    let finds = |pattern: &str, line: &str| Pattern::from(pattern).find(line).is_some();
+    let finds = |pattern: &str, line: &str| TextPattern::from(pattern).find(line).is_some();
     assert!(finds("attempt */", "Retrying in 4s · attempt 4/10"));
     assert!(finds("^❯ *. ", "❯ 1. Yes"));
     assert!(!finds("^❯ *. ", "text ❯ 1. Yes"));
     assert!(!finds("^a*b", "ab reversed".strip_prefix('a').unwrap_or_default()));
-    assert_eq!(Pattern::from("resume *").find("run: codex resume 12"), Some(11));
+    assert_eq!(TextPattern::from("resume *").find("run: codex resume 12"), Some(11));
 }
 
-fn rule(state: PaneState, screen: &str) -> Rule {
-    Rule {
+fn rule(state: PaneState, screen: &str) -> SignatureRule {
+    SignatureRule {
         name: state.as_str().into(),
         state,
         screen: vec![vec![screen.into()]],
@@ -103,7 +103,7 @@ fn the_screens_of_other_versions_are_unknown_and_nothing_is_typed_there() {
     assert_eq!(reading.state, PaneState::Unknown);
     assert_eq!(reading.rule, "the screens of version 9.9.9 are not known");
     let look = PaneLook::new(PaneFacts::default(), "❯\n? for shortcuts\n".into(), &unknown, Duration::MAX);
-    assert_eq!(may_type(&look, Timestamp(0), true, Purpose::Prompt), Err(Refusal::NotUnderstood));
+    assert_eq!(may_type(&look, Timestamp(0), true, TypingPurpose::Prompt), Err(TypingRefusal::NotUnderstood));
     assert_eq!(
         classify(&capture.with_command("bash"), &unknown).state,
         PaneState::Exited,

@@ -28,7 +28,7 @@ pub struct Ask {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub questions: Vec<Question>,
+    pub questions: Vec<AskItem>,
     /// Whether the CLI offers not to ask again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub can_be_always: bool,
@@ -66,7 +66,7 @@ impl AskKind {
 
 /// One of the questions that an agent asks at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Question {
+pub struct AskItem {
     pub text: String,
     pub options: Vec<String>,
     /// Whether several options may be chosen.

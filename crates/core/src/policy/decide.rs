@@ -3,11 +3,11 @@
 use super::Action;
 use super::Call;
 use super::Commands;
-use super::Effect;
-use super::Reached;
-use super::Request;
+use super::PermissionRequest;
+use super::PolicyVerdict;
+use super::ReachedFiles;
 use super::Rule;
-use super::Verdict;
+use super::RuleEffect;
 use super::pattern;
 use super::pattern::Match;
 use crate::claims::Case;
@@ -15,15 +15,15 @@ use crate::claims::Pattern;
 
 /// Decides on a request by the rules that hold; `None` if no rule is about it. Each rule comes with
 /// its name.
-pub fn decide<'a, N>(rules: &'a [(N, Rule)], request: &Request) -> Option<Verdict<'a, N>> {
+pub fn decide<'a, N>(rules: &'a [(N, Rule)], request: &PermissionRequest) -> Option<PolicyVerdict<'a, N>> {
     let strict = rules.iter().filter_map(|(name, rule)| {
         let effect = match (rule.effect, about(rule, request)) {
-            (Effect::Allow, _) | (_, Match::No) => return None,
+            (RuleEffect::Allow, _) | (_, Match::No) => return None,
             (effect, Match::Yes) => effect,
             // A request that the rule only perhaps means is not refused: the person is asked.
-            (_, Match::Perhaps) => Effect::Ask,
+            (_, Match::Perhaps) => RuleEffect::Ask,
         };
-        Some(Verdict { effect, name, rule })
+        Some(PolicyVerdict { effect, name, rule })
     });
     // Of equally strict rules the first decides.
     let strictest = strict.min_by_key(|verdict| std::cmp::Reverse(verdict.effect));
@@ -34,7 +34,7 @@ pub fn decide<'a, N>(rules: &'a [(N, Rule)], request: &Request) -> Option<Verdic
             Action::Paths(paths) => every(&allows, paths.iter(), |rule, path| allows_path(rule, &path.own))?,
             Action::Other => allows.into_iter().find(|(_, rule)| rule.pattern.is_none())?,
         };
-        Some(Verdict { effect: Effect::Allow, name, rule })
+        Some(PolicyVerdict { effect: RuleEffect::Allow, name, rule })
     })
 }
 
@@ -43,22 +43,22 @@ fn is_tool(wanted: &str, tool: &str) -> bool {
 }
 
 /// Tells whether a rule allows, and means the tool of the request.
-fn may_allow(rule: &Rule, request: &Request) -> bool {
+fn may_allow(rule: &Rule, request: &PermissionRequest) -> bool {
     let is_meant = match request.is_own {
         true => is_tool(&rule.tool, &request.tool) || is_tool(&rule.tool, &request.name),
         false => is_tool(&rule.tool, &request.name) && rule.pattern.is_none(),
     };
-    rule.effect == Effect::Allow && is_meant
+    rule.effect == RuleEffect::Allow && is_meant
 }
 
 /// Tells whether a rule that asks or refuses is about any part of a request.
-fn about(rule: &Rule, request: &Request) -> Match {
+fn about(rule: &Rule, request: &PermissionRequest) -> Match {
     if is_tool(&rule.tool, &request.tool) || is_tool(&rule.tool, &request.name) {
         return about_action(rule, &request.action);
     }
     // Files that a command writes or shows are edited or read.
     let Action::Commands(commands) = &request.action else { return Match::No };
-    let reaches = |tool, files: &[Reached]| {
+    let reaches = |tool, files: &[ReachedFiles]| {
         is_tool(&rule.tool, tool)
             && files.iter().any(|one| meets(rule, &one.own) || meets(rule, &one.anywhere))
     };

@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use crate::engine::StoreError;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::journal::Number;
 use crate::presence::NotAllowed;
 use crate::presence::PresenceError;
@@ -33,12 +33,12 @@ pub enum PolicyError {
 }
 
 impl Explain for PolicyError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::AlreadyAnswered { .. } => Kind::Conflict,
+            Self::AlreadyAnswered { .. } => ErrorKind::Conflict,
             Self::Store(error) => error.kind(),
             Self::Presence(error) => error.kind(),
-            _ => Kind::User,
+            _ => ErrorKind::User,
         }
     }
 

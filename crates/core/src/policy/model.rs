@@ -14,14 +14,14 @@ use crate::project::ProjectId;
 /// The effect of a rule, from the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Effect {
+pub enum RuleEffect {
     Allow,
     /// The person is asked, whatever rule allows the request.
     Ask,
     Deny,
 }
 
-impl Effect {
+impl RuleEffect {
     /// Finds the effect by its name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|effect| effect.as_str() == name)
@@ -40,7 +40,7 @@ impl Effect {
 /// A rule of the person's, or of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
-    pub effect: Effect,
+    pub effect: RuleEffect,
     /// The tool that the rule is about: `Bash` is every CLI's shell, `Edit` whatever writes a file,
     /// `Read` whatever reads one; any other name is that of a tool, and may be a pattern
     /// (`mcp__github__*`).
@@ -130,7 +130,7 @@ pub enum DecidedBy {
 
 /// A call of a tool, as rules are matched against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct PermissionRequest {
     /// `Bash`, `Edit`, `Read`, or the tool's own name.
     pub tool: String,
     /// The CLI's own name of the tool.
@@ -172,8 +172,8 @@ pub struct Commands {
     pub is_read: bool,
     /// The files that the text writes, and in `reads` those that it shows, as far as the text
     /// tells.
-    pub writes: Vec<Reached>,
-    pub reads: Vec<Reached>,
+    pub writes: Vec<ReachedFiles>,
+    pub reads: Vec<ReachedFiles>,
     /// Whether the text runs in another directory than the one that its session was started in, so
     /// that its paths mean other files.
     pub is_moved: bool,
@@ -204,7 +204,7 @@ pub struct Call {
 
 /// Files that a command reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reached {
+pub struct ReachedFiles {
     /// The files from the top of the worktree that is worked in; absolute outside of it.
     pub own: Pattern,
     /// The files from the top of their own worktree, whichever that is.
@@ -216,8 +216,8 @@ pub struct Reached {
 
 /// The decision of the rules, and the rule that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict<'a, N> {
-    pub effect: Effect,
+pub struct PolicyVerdict<'a, N> {
+    pub effect: RuleEffect,
     /// The name of the rule that decided; of several that allow, the first.
     pub name: &'a N,
     pub rule: &'a Rule,

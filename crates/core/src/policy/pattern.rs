@@ -37,7 +37,7 @@ const QUIET: &[(&str, &str)] = &[("git", "--no-pager"), ("cargo", "-q"), ("cargo
 /// program given by its name or from one of the system's directories. An option that the rule does
 /// not name may come only after all words that it does name, and may not lead elsewhere.
 pub(super) fn allows(pattern: &str, call: &Call) -> bool {
-    let pattern = Pattern::read(pattern);
+    let pattern = CallPattern::read(pattern);
     let Some(Some(program)) = call.words.first() else { return false };
     let name = match program.rsplit_once('/') {
         Some(("/bin" | "/usr/bin" | "/usr/local/bin", name)) => name,
@@ -84,7 +84,7 @@ fn is_word(wanted: &str, word: &str, is_program: bool) -> bool {
 
 /// Tells whether a pattern names a file by a path that is relative to the current directory.
 pub(super) fn names_file(pattern: &str) -> bool {
-    let words = Pattern::read(pattern).words;
+    let words = CallPattern::read(pattern).words;
     let is_path = |word: &&str| !word.starts_with(['/', '-']) && word.contains('/');
     words.iter().any(is_path) || words.iter().skip(1).any(|word| !word.starts_with('-') && word.contains('.'))
 }
@@ -93,7 +93,7 @@ pub(super) fn names_file(pattern: &str) -> bool {
 /// from anywhere, options in any order and under either name.
 pub(super) fn concerns(pattern: &str, call: &Call) -> Match {
     let Some((program, words)) = call.words.split_first() else { return Match::No };
-    let pattern = Pattern::read(pattern);
+    let pattern = CallPattern::read(pattern);
     let Some((wanted, rest)) = pattern.words.split_first() else { return Match::Yes };
     let Some(program) = program.as_deref() else { return Match::Perhaps };
     let name = program.rsplit('/').next().unwrap_or(program);
@@ -103,13 +103,13 @@ pub(super) fn concerns(pattern: &str, call: &Call) -> Match {
     Arguments::read(name, words).compare(rest, pattern.is_open)
 }
 
-struct Pattern<'a> {
+struct CallPattern<'a> {
     words: Vec<&'a str>,
     /// Whether more words may follow.
     is_open: bool,
 }
 
-impl<'a> Pattern<'a> {
+impl<'a> CallPattern<'a> {
     /// Reads a pattern. `cargo test*`, `cargo test *` and `cargo test:*` are open.
     fn read(text: &'a str) -> Self {
         let text = text.trim();

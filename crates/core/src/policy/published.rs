@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::DecidedBy;
-use super::Effect;
 use super::PolicyError;
 use super::Rule;
+use super::RuleEffect;
 use super::RuleRecord;
 use super::read_rules;
 use crate::side_files::SideFiles;
@@ -35,7 +35,7 @@ impl dyn SideFiles + '_ {
 /// Returns the published line of a rule; none for one that allows, which not every tool's hook
 /// needs.
 pub fn rule_line(record: &RuleRecord) -> Option<String> {
-    let json = serde_json::to_string(record).ok().filter(|_| record.rule.effect != Effect::Allow)?;
+    let json = serde_json::to_string(record).ok().filter(|_| record.rule.effect != RuleEffect::Allow)?;
     Some(format!("{RULE}\t{}\n", escaped(&json)))
 }
 
@@ -54,10 +54,10 @@ pub(crate) fn of_setting(key: &str, value: &str) -> Result<Vec<NamedRule>, Polic
     Ok(read_rules(effect, value)?.into_iter().map(named).collect())
 }
 
-fn effect_of(key: &str) -> Option<Effect> {
+fn effect_of(key: &str) -> Option<RuleEffect> {
     match key {
-        "policy.deny" => Some(Effect::Deny),
-        "policy.ask" => Some(Effect::Ask),
+        "policy.deny" => Some(RuleEffect::Deny),
+        "policy.ask" => Some(RuleEffect::Ask),
         _ => None,
     }
 }

@@ -1,12 +1,12 @@
 //! Reads rules as settings have them: `Bash(git push*); Edit(.env)`.
 
-use super::Effect;
 use super::PolicyError;
 use super::Rule;
+use super::RuleEffect;
 use crate::claims::Pattern;
 
 /// Reads the rules of a setting. Outside parentheses a semicolon separates two of them.
-pub fn read_rules(effect: Effect, text: &str) -> Result<Vec<Rule>, PolicyError> {
+pub fn read_rules(effect: RuleEffect, text: &str) -> Result<Vec<Rule>, PolicyError> {
     let mut rules = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
@@ -61,12 +61,12 @@ mod tests {
 
     #[test]
     fn settings_name_several_rules() {
-        let rules = read_rules(Effect::Deny, " Bash(git push*);Edit(.env) ; WebFetch").unwrap();
+        let rules = read_rules(RuleEffect::Deny, " Bash(git push*);Edit(.env) ; WebFetch").unwrap();
         let told: Vec<_> = rules.iter().map(|rule| (rule.tool.as_str(), rule.pattern.as_deref())).collect();
         assert_eq!(told, [("Bash", Some("git push*")), ("Edit", Some(".env")), ("WebFetch", None)]);
         for wrong in ["Bash(", "Bash(a) b", "(a)", "Bash()", "Ba sh", "Bash(a;b)", "Bash(*)", "Bash(* push)"]
         {
-            assert!(read_rules(Effect::Deny, wrong).is_err(), "{wrong}");
+            assert!(read_rules(RuleEffect::Deny, wrong).is_err(), "{wrong}");
         }
     }
 }

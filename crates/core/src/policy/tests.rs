@@ -7,9 +7,9 @@ use crate::journal::Number;
 fn rule(text: &str) -> Rule {
     let mut words = text.splitn(3, ' ');
     let effect = match words.next() {
-        Some("allow") => Effect::Allow,
-        Some("ask") => Effect::Ask,
-        _ => Effect::Deny,
+        Some("allow") => RuleEffect::Allow,
+        Some("ask") => RuleEffect::Ask,
+        _ => RuleEffect::Deny,
     };
     let tool = words.next().unwrap_or_default().to_owned();
     Rule { effect, tool, pattern: words.next().map(str::to_owned), project: None, until: None }
@@ -17,7 +17,7 @@ fn rule(text: &str) -> Rule {
 
 /// Builds a request from a text in which `;` separates two calls, `?` is an unknown word, and `^`
 /// follows a word that leads elsewhere.
-fn request(text: &str) -> Request {
+fn request(text: &str) -> PermissionRequest {
     let call = |text: &str| {
         let words =
             text.split_whitespace().map(|word| (word != "?").then(|| word.trim_end_matches('^').to_owned()));
@@ -30,14 +30,14 @@ fn request(text: &str) -> Request {
     of_tool("Bash", Action::Commands(commands))
 }
 
-fn of_tool(name: &str, action: Action) -> Request {
-    Request { tool: name.into(), name: name.into(), is_own: true, action }
+fn of_tool(name: &str, action: Action) -> PermissionRequest {
+    PermissionRequest { tool: name.into(), name: name.into(), is_own: true, action }
 }
 
-fn said(rules: &[&str], request: &Request) -> String {
+fn said(rules: &[&str], request: &PermissionRequest) -> String {
     let rules: Vec<(Number, Rule)> = (1..).zip(rules.iter().map(|text| rule(text))).collect();
     match decide(&rules, request) {
-        Some(Verdict { effect, name, .. }) => format!("{} {name}", effect.as_str()),
+        Some(PolicyVerdict { effect, name, .. }) => format!("{} {name}", effect.as_str()),
         None => "nothing".to_owned(),
     }
 }
@@ -164,7 +164,8 @@ fn other_tools_are_matched_by_name_and_path() {
     // A tool that a pattern cannot be compared with is asked about.
     assert_eq!(said(&rules, &tool("WebFetch")), "ask 4");
     // A guess about other tools refuses, and allows nothing.
-    let guessed = |name: &str, path: &str| Request { name: name.into(), is_own: false, ..edit(path) };
+    let guessed =
+        |name: &str, path: &str| PermissionRequest { name: name.into(), is_own: false, ..edit(path) };
     assert_eq!(said(&rules, &guessed("mcp__deploy__update", "src/a.rs")), "nothing");
     assert_eq!(said(&rules, &guessed("mcp__deploy__update", "src/secrets.rs")), "deny 2");
     assert_eq!(said(&rules, &guessed("mcp__github__update", "src/a.rs")), "deny 3");
@@ -176,7 +177,7 @@ fn what_a_command_writes_or_shows_is_edited_or_read() {
     let reaches = |writes: &[&str], reads: &[&str], is_off_limits: bool| {
         let reached = |path: &&str| {
             let files = crate::claims::Pattern::new(path).unwrap();
-            Reached { own: files.clone(), anywhere: files, is_off_limits }
+            ReachedFiles { own: files.clone(), anywhere: files, is_off_limits }
         };
         let mut request = request("tool x");
         if let Action::Commands(commands) = &mut request.action {

@@ -1,10 +1,10 @@
 //! Reads the answer to a question that the person types. Pure.
 
 use super::AskAnswer;
+use super::AskItem;
 use super::AskKind;
 use super::AskRecord;
 use super::PolicyError;
-use super::Question;
 
 /// Words for the three answers to a permission, most usual first.
 const ALLOW: [&str; 4] = ["allow", "yes", "y", "approve"];
@@ -61,7 +61,7 @@ impl AskRecord {
     }
 }
 
-impl Question {
+impl AskItem {
     /// Returns the options that are meant, by number or label; any other text counts as it is.
     fn meant(&self, word: &str) -> String {
         if !self.takes_many {
@@ -87,7 +87,7 @@ mod tests {
     use crate::journal::EntryId;
     use crate::policy::Ask;
 
-    fn record(kind: AskKind, questions: Vec<Question>, can_be_always: bool) -> AskRecord {
+    fn record(kind: AskKind, questions: Vec<AskItem>, can_be_always: bool) -> AskRecord {
         let ask = Ask {
             session: "s1".into(),
             kind,
@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     fn options_are_meant_by_number_or_label_and_anything_else_is_said() {
-        let colour = Question {
+        let colour = AskItem {
             text: "Which colour?".into(),
             options: vec!["Red".into(), "Dark blue".into()],
             takes_many: false,
         };
-        let sizes = Question { takes_many: true, text: "Which sizes?".into(), ..colour.clone() };
+        let sizes = AskItem { takes_many: true, text: "Which sizes?".into(), ..colour.clone() };
         let one = record(AskKind::Question, vec![colour.clone()], false);
         let chosen = |all: &[&str]| Some(AskAnswer::Chosen(all.iter().map(|one| (*one).into()).collect()));
         assert_eq!(read(&one, &["dark", "blue"]), chosen(&["Dark blue"]));

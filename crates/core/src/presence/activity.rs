@@ -16,7 +16,7 @@ use crate::presence::Status;
 use crate::presence::Subagent;
 use crate::side_files::HOST;
 use crate::side_files::HOSTS;
-use crate::side_files::Line;
+use crate::side_files::LogLine;
 use crate::side_files::MAIL;
 use crate::side_files::NO_MAIL;
 use crate::side_files::NOW;
@@ -123,14 +123,14 @@ impl dyn SideFiles + '_ {
     /// Records that a subagent of a session has begun.
     pub fn note_subagent(&self, session: &SessionId, subagent: &Subagent) -> Result<(), StoreError> {
         if self.set_fields(session, &[(SUBAGENTS, SOME)])? {
-            self.add(session, &Line::Subagent(json(subagent)))?;
+            self.add(session, &LogLine::Subagent(json(subagent)))?;
         }
         Ok(())
     }
 
     /// Records that a subagent of a session has ended.
     pub fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError> {
-        self.add(session, &Line::SubagentOver(id.to_owned()))
+        self.add(session, &LogLine::SubagentOver(id.to_owned()))
     }
 
     /// Reads the activity of a session.

@@ -6,8 +6,8 @@ use super::AgentName;
 use super::NotAllowed;
 use super::SessionId;
 use crate::engine::StoreError;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 
 /// The reason a session cannot join or be renamed, or an agent is not found.
 #[derive(Debug, Error)]
@@ -37,12 +37,12 @@ pub enum PresenceError {
 }
 
 impl Explain for PresenceError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::NameTaken { .. } => Kind::Conflict,
+            Self::NameTaken { .. } => ErrorKind::Conflict,
             Self::Store(error) => error.kind(),
             Self::NotAllowed(error) => error.kind(),
-            _ => Kind::User,
+            _ => ErrorKind::User,
         }
     }
 

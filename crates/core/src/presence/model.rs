@@ -475,7 +475,7 @@ pub struct RenameOutcome {
 
 /// The agents to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum WhoScope {
     /// The present agents of one project.
     Project(Project),
     /// The present agents of every project, and the agents that left within the last day.

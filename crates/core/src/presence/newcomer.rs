@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::Timestamp;
-use crate::host::Place;
+use crate::host::PlacedDirectory;
 use crate::journal::Change;
 use crate::presence::Agent;
 use crate::presence::JoinRequest;
@@ -22,7 +22,7 @@ pub(super) struct Newcomer<'a> {
     pub(super) request: &'a JoinRequest,
     pub(super) now: Timestamp,
     pub(super) machine: String,
-    pub(super) place: Place,
+    pub(super) place: PlacedDirectory,
     pub(super) project: Project,
     /// Whether the session's repository was never seen before.
     pub(super) is_first: bool,

@@ -4,8 +4,8 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::Unproven;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 
 /// The reason a caller may not do what it asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize)]
@@ -31,8 +31,8 @@ fn why(unproven: &Unproven) -> String {
 }
 
 impl Explain for NotAllowed {
-    fn kind(&self) -> Kind {
-        Kind::User
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::User
     }
 
     fn hints(&self) -> Vec<String> {

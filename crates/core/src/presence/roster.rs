@@ -7,7 +7,7 @@
 
 use crate::presence::Agent;
 use crate::presence::SessionId;
-use crate::side_files::Line;
+use crate::side_files::LogLine;
 use crate::side_files::MAIL;
 use crate::side_files::NOT_BEGUN;
 use crate::side_files::NOW;
@@ -45,8 +45,8 @@ impl dyn SideFiles + '_ {
 
     /// Records that two sessions have dealt with each other.
     pub fn note_met(&self, one: &SessionId, other: &SessionId) {
-        let _ = self.add(one, &Line::Met(other.clone()));
-        let _ = self.add(other, &Line::Met(one.clone()));
+        let _ = self.add(one, &LogLine::Met(other.clone()));
+        let _ = self.add(other, &LogLine::Met(one.clone()));
     }
 
     /// Returns the agents that a session was not told of, and records that it now was. An agent that was
@@ -61,7 +61,7 @@ impl dyn SideFiles + '_ {
             if !called.iter().any(|what| told.contains(what)) {
                 strangers.push(agent);
             }
-            lines.extend(called.into_iter().filter(|what| !told.contains(what)).map(Line::Told));
+            lines.extend(called.into_iter().filter(|what| !told.contains(what)).map(LogLine::Told));
         }
         let _ = self.add_all(session, &lines);
         strangers

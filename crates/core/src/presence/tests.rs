@@ -18,7 +18,7 @@ use super::newcomer::Newcomer;
 use super::quadrant;
 use super::rules;
 use crate::Timestamp;
-use crate::host::Place;
+use crate::host::PlacedDirectory;
 use crate::host::Process;
 use crate::journal::Change;
 use crate::presence::PresenceChange;
@@ -187,7 +187,7 @@ proptest! {
             spec: None,
             replaces: replaced.map(|other| other.session),
         };
-        let place = Place { worktree: "/p".into(), repository: "/p".into(), origin: None, branch: None, is_git: false };
+        let place = PlacedDirectory { worktree: "/p".into(), repository: "/p".into(), origin: None, branch: None, is_git: false };
         let newcomer = |present: Vec<Agent>| {
             let known = present.iter().find(|agent| agent.session == request.session).cloned();
             let (project, me) = (Project { id: "p".into(), name: "p".into() }, None);

@@ -211,18 +211,18 @@ fn unfinished(own: &Unfinished, now: Timestamp) -> Option<String> {
 }
 
 /// An agent that has joined, and its reservations that overlap the reader's files.
-pub(super) struct Newcomer<'a> {
+pub(super) struct Arrival<'a> {
     pub(super) agent: &'a Agent,
     pub(super) in_the_way: Vec<String>,
 }
 
 /// Words, in one line, which agents have joined and left since the reader was last told.
-pub(super) fn roster(came: &[Newcomer<'_>], gone: &[&Agent]) -> Option<String> {
+pub(super) fn roster(came: &[Arrival<'_>], gone: &[&Agent]) -> Option<String> {
     let mut sentences = Vec::new();
     if let [one] = came {
         sentences.push(format!("{} has joined this project{}.", introduced(one.agent), overlaps(one)));
     } else if !came.is_empty() {
-        let one = |one: &Newcomer<'_>| format!("{}{}", one.agent.name, overlaps(one));
+        let one = |one: &Arrival<'_>| format!("{}{}", one.agent.name, overlaps(one));
         let named: Vec<String> = came.iter().take(NAMED).map(one).collect();
         let more = match came.len().saturating_sub(NAMED) {
             0 => String::new(),
@@ -245,7 +245,7 @@ fn introduced(agent: &Agent) -> String {
     format!("{} ({}{branch})", agent.name, text::foreign(&agent.kind, 20))
 }
 
-fn overlaps(one: &Newcomer<'_>) -> String {
+fn overlaps(one: &Arrival<'_>) -> String {
     match one.in_the_way.split_first() {
         None => String::new(),
         Some((first, [])) => format!(" and reserved {}", text::foreign(first, 60)),

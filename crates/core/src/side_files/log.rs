@@ -12,10 +12,10 @@ use super::escaped;
 use super::unescaped;
 use crate::Timestamp;
 use crate::claims::CommandKind;
+use crate::claims::FileStamp;
 use crate::claims::ReadStamp;
 use crate::claims::RunningCommand;
-use crate::claims::Stamp;
-use crate::claims::Waiting;
+use crate::claims::WaitingSession;
 use crate::engine::StoreError;
 use crate::host::Process;
 use crate::knowledge::KeptCommand;
@@ -36,7 +36,7 @@ const SEEN: usize = 64;
 const LONGEST_COMMAND: i64 = Timestamp::HOUR;
 
 /// A line to add to a log. Lines of the trail are made in `convergence/trail_log.rs`.
-pub(crate) enum Line {
+pub(crate) enum LogLine {
     /// A process has shown all the mail that it delivered.
     Shown(String),
     /// A sender was introduced.
@@ -59,7 +59,7 @@ pub(crate) enum Line {
         text: String,
     },
     /// The session waits for others to release holds; `None` when it no longer does.
-    Waits(Option<Waiting>),
+    Waits(Option<WaitingSession>),
     /// A command runs behind the shield, or there were too many reservations for a shield.
     Shielded {
         at: Timestamp,
@@ -75,7 +75,7 @@ pub(crate) enum Line {
     Trail(String),
 }
 
-impl Line {
+impl LogLine {
     fn render(&self) -> String {
         match self {
             Self::Shown(by) => format!("shown\t{by}\n"),
@@ -101,7 +101,7 @@ impl Line {
             Self::Ended(call, at, begun) => format!("ended\t{call:016x}\t{}\t{}\n", at.0, begun.0),
             Self::Ran { failed, text } => format!("ran\t{}\t{}\n", u8::from(*failed), escaped(text)),
             Self::Waits(None) => "waits\t\n".into(),
-            Self::Waits(Some(Waiting { since, process, holders, what })) => {
+            Self::Waits(Some(WaitingSession { since, process, holders, what })) => {
                 let holders: Vec<String> = holders.iter().map(|one| escaped(one.as_str())).collect();
                 let (holders, what) = (holders.join(" "), escaped(what));
                 format!("waits\t{}\t{} {}\t{holders}\t{what}\n", since.0, process.pid, process.start)
@@ -126,16 +126,16 @@ impl dyn SideFiles + '_ {
     }
 
     /// Adds a line to a session's log. A session without a directory is over, and has no log.
-    pub(crate) fn add(&self, session: &SessionId, line: &Line) -> Result<(), StoreError> {
+    pub(crate) fn add(&self, session: &SessionId, line: &LogLine) -> Result<(), StoreError> {
         self.add_all(session, std::slice::from_ref(line))
     }
 
     /// Adds several lines to a session's log.
-    pub(crate) fn add_all(&self, session: &SessionId, lines: &[Line]) -> Result<(), StoreError> {
+    pub(crate) fn add_all(&self, session: &SessionId, lines: &[LogLine]) -> Result<(), StoreError> {
         if lines.is_empty() {
             return Ok(());
         }
-        let lines: String = lines.iter().map(Line::render).collect();
+        let lines: String = lines.iter().map(LogLine::render).collect();
         if self.append(session, &lines)?.is_some_and(|length| length > LONGEST) {
             self.replace_log(session, &self.read_log(session).shortened());
         }
@@ -150,7 +150,7 @@ impl Log {
         lines.filter_map(move |line| line.strip_prefix(tag)?.strip_prefix('\t'))
     }
 
-    pub(crate) fn has(&self, line: &Line) -> bool {
+    pub(crate) fn has(&self, line: &LogLine) -> bool {
         let wanted = line.render();
         self.0.split_inclusive('\n').any(|line| line == wanted)
     }
@@ -160,7 +160,7 @@ impl Log {
         self.lines("told").filter_map(|what| u64::from_str_radix(what, 16).ok()).collect()
     }
 
-    /// Returns the sessions that this session has dealt with: see [`Line::Met`].
+    /// Returns the sessions that this session has dealt with: see [`LogLine::Met`].
     pub(crate) fn met(&self) -> BTreeSet<SessionId> {
         self.lines("met").map(|session| SessionId::from(unescaped(session))).collect()
     }
@@ -231,13 +231,13 @@ impl Log {
     }
 
     /// Returns the holders that the session waits for, and since when.
-    pub(crate) fn waiting(&self) -> Option<Waiting> {
+    pub(crate) fn waiting(&self) -> Option<WaitingSession> {
         let mut cells = self.lines("waits").next_back()?.splitn(4, '\t');
         let since = Timestamp(cells.next()?.parse().ok()?);
         let (pid, start) = cells.next()?.split_once(' ')?;
         let process = Process { pid: pid.parse().ok()?, start: start.to_owned(), ..Process::default() };
         let holders = cells.next()?.split(' ').map(|one| SessionId::from(unescaped(one))).collect();
-        Some(Waiting { since, process, holders, what: unescaped(cells.next()?).into_owned() })
+        Some(WaitingSession { since, process, holders, what: unescaped(cells.next()?).into_owned() })
     }
 
     /// Returns the subagents at work, oldest first.
@@ -271,13 +271,13 @@ impl Log {
                 text.push_str(&format!("{tag}\t{line}\n"));
             }
         }
-        let later = self.later().map(Line::Later).into_iter();
-        let later = later.chain(self.waiting().map(|waiting| Line::Waits(Some(waiting))));
-        let begun = self.running().into_values().map(Line::Begun);
+        let later = self.later().map(LogLine::Later).into_iter();
+        let later = later.chain(self.waiting().map(|waiting| LogLine::Waits(Some(waiting))));
+        let begun = self.running().into_values().map(LogLine::Begun);
         let subagents = self.subagents();
         let subagents =
-            subagents.iter().map(|one| Line::Subagent(serde_json::to_string(one).unwrap_or_default()));
-        let seen = self.seen().into_iter().take(most).rev().map(Line::Seen);
+            subagents.iter().map(|one| LogLine::Subagent(serde_json::to_string(one).unwrap_or_default()));
+        let seen = self.seen().into_iter().take(most).rev().map(LogLine::Seen);
         later.chain(begun).chain(subagents).chain(seen).for_each(|line| text += &line.render());
         text
     }
@@ -312,7 +312,7 @@ fn read_ended(line: &str) -> Option<(u64, Timestamp, Timestamp)> {
 
 fn read_seen(line: &str) -> Option<ReadStamp> {
     let mut cells = line.splitn(4, '\t');
-    let stamp = Stamp { changed: cells.next()?.parse().ok()?, size: cells.next()?.parse().ok()? };
+    let stamp = FileStamp { changed: cells.next()?.parse().ok()?, size: cells.next()?.parse().ok()? };
     let at = Timestamp(cells.next()?.parse().ok()?);
     // A path that is not UTF-8 keeps its lossy spelling, which names no file.
     Some(ReadStamp { path: unescaped(cells.next()?).into_owned().into(), at, stamp })
@@ -326,14 +326,15 @@ mod tests {
     fn a_log_that_is_written_again_has_room_for_more() {
         let mut text = "of\tp\ts1\t/shop\n".to_owned();
         for n in 0..1_000 {
-            text += &Line::Told(n).render();
-            text += &Line::Ran { failed: false, text: format!("{n} {}", "long ".repeat(40)) }.render();
-            let (path, stamp) = (format!("/shop/src/module-{n}.rs").into(), Stamp { changed: 1, size: 2 });
-            text += &Line::Seen(ReadStamp { path, at: Timestamp(n as i64), stamp }).render();
+            text += &LogLine::Told(n).render();
+            text += &LogLine::Ran { failed: false, text: format!("{n} {}", "long ".repeat(40)) }.render();
+            let (path, stamp) =
+                (format!("/shop/src/module-{n}.rs").into(), FileStamp { changed: 1, size: 2 });
+            text += &LogLine::Seen(ReadStamp { path, at: Timestamp(n as i64), stamp }).render();
         }
         let again = Log(Log(text).shortened());
         assert!(again.0.len() as u64 <= LONGEST / 2, "{}", again.0.len());
-        assert!(again.has(&Line::Told(999)), "the last are kept");
+        assert!(again.has(&LogLine::Told(999)), "the last are kept");
         assert_eq!(again.seen()[0].path, std::path::Path::new("/shop/src/module-999.rs"));
         assert_eq!(again.ran().len(), 32);
         assert!(again.trail().is_some());

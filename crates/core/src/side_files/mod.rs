@@ -22,8 +22,8 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-pub(crate) use log::Line;
 pub(crate) use log::Log;
+pub(crate) use log::LogLine;
 
 use crate::Timestamp;
 use crate::engine::StoreError;

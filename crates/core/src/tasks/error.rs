@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::engine::StoreError;
+use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::explain::Kind;
 use crate::journal::Seq;
 use crate::presence::NotAllowed;
 use crate::text;
@@ -52,7 +52,7 @@ pub enum TaskError {
 }
 
 impl Explain for TaskError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
             Self::AlreadyHaveClaim { .. }
             | Self::AlreadyClaimed { .. }
@@ -60,9 +60,9 @@ impl Explain for TaskError {
             | Self::AlreadyCompleted { .. }
             | Self::NotReady { .. }
             | Self::NothingReady { .. }
-            | Self::TooLate { .. } => Kind::Conflict,
+            | Self::TooLate { .. } => ErrorKind::Conflict,
             Self::Store(error) => error.kind(),
-            _ => Kind::User,
+            _ => ErrorKind::User,
         }
     }
 

@@ -71,7 +71,7 @@ pub(crate) fn survey<'a>(update: &'a [u8], limits: &Limits) -> Result<Survey<'a>
     if update.len() > limits.bytes {
         return Err(CrdtError::TooMuch { what: "bytes", limit: limits.bytes });
     }
-    let mut walk = Walk {
+    let mut walk = Surveyor {
         reader: Reader::new(update),
         limits,
         items: 0,
@@ -91,7 +91,7 @@ pub(crate) fn survey<'a>(update: &'a [u8], limits: &Limits) -> Result<Survey<'a>
     Ok(walk.survey)
 }
 
-struct Walk<'a, 'l> {
+struct Surveyor<'a, 'l> {
     reader: Reader<'a>,
     limits: &'l Limits,
     items: usize,
@@ -101,7 +101,7 @@ struct Walk<'a, 'l> {
     survey: Survey<'a>,
 }
 
-impl Walk<'_, '_> {
+impl Surveyor<'_, '_> {
     fn foreign(&self, what: &'static str) -> CrdtError {
         CrdtError::Foreign { at: self.reader.at(), what }
     }

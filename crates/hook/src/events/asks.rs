@@ -13,7 +13,7 @@ use consort_core::presence::Status;
 use consort_core::text;
 
 use super::note_activity;
-use crate::Answer;
+use crate::HookAnswer;
 use crate::HookContext;
 use crate::policy;
 use crate::tool_files::tool_files;
@@ -23,7 +23,7 @@ pub(crate) fn handle(
     call: &HookCall,
     context: &dyn HookContext,
     asked: &AskCall,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     if asked.dialog != Dialog::MayNotCome {
         let what = format!("{} for {}", asked.kind.as_str(), asked.tool.name);
         let waiting = ActivityUpdate {
@@ -45,5 +45,5 @@ pub(crate) fn handle(
     let is_asked = asked.dialog != Dialog::MayNotCome;
     let ask = policy::ask(call, asked, &request, holder);
     let outcome = app.ask(AskRequest { ask, request, cwd: &call.cwd, is_asked })?;
-    Ok(Answer { ask: Some(outcome), ..Answer::SILENCE })
+    Ok(HookAnswer { ask: Some(outcome), ..HookAnswer::SILENCE })
 }

@@ -7,16 +7,16 @@ use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
 
 use super::note_activity;
-use crate::Answer;
+use crate::HookAnswer;
 use crate::HookContext;
 
 pub(crate) fn handle(
     app: &mut App,
     call: &HookCall,
     context: &dyn HookContext,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     let compacting =
         ActivityUpdate { doing: Some("compacting".into()), ..ActivityUpdate::of(Status::Working) };
     note_activity(app, call, context, &compacting);
-    Ok(Answer::SILENCE)
+    Ok(HookAnswer::SILENCE)
 }

@@ -22,7 +22,7 @@ use consort_core::presence::ActivityOutcome;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
 
-use crate::Answer;
+use crate::HookAnswer;
 use crate::HookContext;
 use crate::join_request;
 
@@ -99,8 +99,8 @@ fn end_commands(app: &mut App, call: &HookCall, context: &dyn HookContext, runs_
 }
 
 /// Makes an answer from the words to say and the mail.
-fn told(mut words: Vec<String>, mail: Option<DeliveredBatch>) -> Answer {
+fn told(mut words: Vec<String>, mail: Option<DeliveredBatch>) -> HookAnswer {
     words.extend(mail.as_ref().map(|mail| mail.text.clone()));
     let reply = if words.is_empty() { HookReply::Silence } else { HookReply::Context(words.join("\n\n")) };
-    Answer { reply, mail, ask: None }
+    HookAnswer { reply, mail, ask: None }
 }

@@ -14,7 +14,7 @@ use super::news;
 use super::note_activity;
 use super::roster_news;
 use super::told;
-use crate::Answer;
+use crate::HookAnswer;
 use crate::HookContext;
 
 pub(crate) fn handle(
@@ -22,7 +22,7 @@ pub(crate) fn handle(
     call: &HookCall,
     context: &dyn HookContext,
     prompt: &str,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     // If our own words keep a turn going, they come back as a prompt.
     let is_ours = prompt.trim_start().starts_with("[consort]") || prompt.contains("from-name=\"consort\"");
     let working = ActivityUpdate {

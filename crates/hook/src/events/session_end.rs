@@ -6,14 +6,14 @@ use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::PresenceError;
 
-use crate::Answer;
+use crate::HookAnswer;
 
-pub(crate) fn handle(app: &mut App, call: &HookCall, is_replaced: bool) -> Result<Answer, PresenceError> {
+pub(crate) fn handle(app: &mut App, call: &HookCall, is_replaced: bool) -> Result<HookAnswer, PresenceError> {
     // The session that replaces it inherits all that is its own.
     if is_replaced {
         app.note_replacement(&call.session)?;
-        return Ok(Answer::SILENCE);
+        return Ok(HookAnswer::SILENCE);
     }
     app.leave(&call.session, LeaveReason::Ended, Actor::Agent(call.session.clone()))?;
-    Ok(Answer::SILENCE)
+    Ok(HookAnswer::SILENCE)
 }

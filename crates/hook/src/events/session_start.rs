@@ -16,7 +16,7 @@ use consort_core::presence::wording::Start;
 use consort_core::text;
 
 use super::mail;
-use crate::Answer;
+use crate::HookAnswer;
 use crate::HookContext;
 use crate::join_request;
 
@@ -29,7 +29,7 @@ pub(crate) fn handle(
     context: &dyn HookContext,
     replaces: &Replaces,
     is_heard: bool,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     let mut request = join_request(app.host(), call, context)?;
     request.replaces = match replaces {
         Replaces::Session(session) => Some(session.clone()),
@@ -44,7 +44,7 @@ pub(crate) fn handle(
         // Its previous activity, such as compacting, is over.
         app.note_activity(&call.session, &ActivityUpdate::of(Status::Idle))?;
     }
-    let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
+    let Some(outcome) = outcome else { return Ok(HookAnswer::SILENCE) };
     // If the model does not hear this answer, mail waits for a later hook.
     let mail = if is_heard { mail(app, call, context, DeliveryPoint::Start)? } else { None };
     let held = app.held_by_others(&outcome.agent, RESERVED)?;
@@ -80,8 +80,8 @@ pub(crate) fn handle(
     let parts: Vec<String> = told.chain(mail.iter().map(|mail| mail.text.clone())).collect();
     if !is_heard && !parts.is_empty() {
         app.keep_for_later(&call.session, &parts.join("\n\n"));
-        return Ok(Answer::SILENCE);
+        return Ok(HookAnswer::SILENCE);
     }
     let reply = if parts.is_empty() { HookReply::Silence } else { HookReply::Context(parts.join("\n\n")) };
-    Ok(Answer { reply, mail, ask: None })
+    Ok(HookAnswer { reply, mail, ask: None })
 }

@@ -4,14 +4,19 @@ use consort_core::App;
 use consort_core::hooks::HookCall;
 use consort_core::presence::PresenceError;
 
-use crate::Answer;
+use crate::HookAnswer;
 
-pub(crate) fn started(app: &mut App, call: &HookCall, id: &str, kind: &str) -> Result<Answer, PresenceError> {
+pub(crate) fn started(
+    app: &mut App,
+    call: &HookCall,
+    id: &str,
+    kind: &str,
+) -> Result<HookAnswer, PresenceError> {
     app.subagent_started(&call.session, id, kind)?;
-    Ok(Answer::SILENCE)
+    Ok(HookAnswer::SILENCE)
 }
 
-pub(crate) fn stopped(app: &mut App, call: &HookCall, id: &str) -> Result<Answer, PresenceError> {
+pub(crate) fn stopped(app: &mut App, call: &HookCall, id: &str) -> Result<HookAnswer, PresenceError> {
     app.subagent_stopped(&call.session, id)?;
-    Ok(Answer::SILENCE)
+    Ok(HookAnswer::SILENCE)
 }

@@ -21,7 +21,7 @@ use super::roster_news;
 use super::told;
 use super::tool_before::command_call;
 use super::tool_before::command_of;
-use crate::Answer;
+use crate::HookAnswer;
 use crate::HookContext;
 use crate::tool_files::tool_files;
 
@@ -32,7 +32,7 @@ pub(crate) fn handle(
     tool: &ToolUse,
     failed: bool,
     met_read_only: bool,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     let mut words = Vec::new();
     // A failed note costs a hint, and stops no mail.

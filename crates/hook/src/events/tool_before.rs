@@ -11,7 +11,7 @@ use consort_core::hooks::HookReply;
 use consort_core::hooks::ToolAction;
 use consort_core::hooks::ToolUse;
 use consort_core::messages::DeliveryPoint;
-use consort_core::policy::Effect;
+use consort_core::policy::RuleEffect;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
@@ -21,7 +21,7 @@ use super::mail;
 use super::news;
 use super::note_activity;
 use super::told;
-use crate::Answer;
+use crate::HookAnswer;
 use crate::HookContext;
 use crate::policy;
 use crate::safety;
@@ -33,13 +33,13 @@ pub(crate) fn handle(
     call: &HookCall,
     context: &dyn HookContext,
     tool: &ToolUse,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     // First, because no later failure may undo a refusal.
     if let Some(reason) = safety::refusal(app.host(), call, context, tool) {
         let reply = HookReply::Deny(reason);
         context.prepare(Some(&reply));
         note_activity(app, call, context, &working(call, tool));
-        return Ok(Answer { reply, ..Answer::SILENCE });
+        return Ok(HookAnswer { reply, ..HookAnswer::SILENCE });
     }
     let files = tool_files(app.host(), call, context, tool);
     let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
@@ -50,21 +50,21 @@ pub(crate) fn handle(
         let reply = HookReply::Deny(reason);
         context.prepare(Some(&reply));
         note_activity(app, call, context, &working);
-        return Ok(Answer { reply, ..Answer::SILENCE });
+        return Ok(HookAnswer { reply, ..HookAnswer::SILENCE });
     }
     context.prepare(None);
     note_activity(app, call, context, &working);
     let ruled = app.forbidden(&call.session, &call.cwd, &|host| policy::unasked(host, call, tool, &files));
-    if let Some((Effect::Deny, reason)) = ruled {
-        return Ok(Answer { reply: HookReply::Deny(reason), ..Answer::SILENCE });
+    if let Some((RuleEffect::Deny, reason)) = ruled {
+        return Ok(HookAnswer { reply: HookReply::Deny(reason), ..HookAnswer::SILENCE });
     }
     let verdict = before_a_write(app, call, context, tool, verdict, &files);
     if let Some((_, reason)) = ruled {
-        return Ok(Answer { reply: HookReply::Ask(reason), ..Answer::SILENCE });
+        return Ok(HookAnswer { reply: HookReply::Ask(reason), ..HookAnswer::SILENCE });
     }
     // The model would not hear words here: they are neither said nor recorded as said.
     if !context.hears_before_tools() {
-        return Ok(Answer {
+        return Ok(HookAnswer {
             reply: rewritten(app, call, context, tool, &files).map_or(HookReply::Silence, HookReply::Rewrite),
             mail: mail(app, call, context, DeliveryPoint::BeforeTool)?,
             ask: None,

@@ -13,7 +13,7 @@ use consort_core::text;
 use super::end_commands;
 use super::mail;
 use super::note_activity;
-use crate::Answer;
+use crate::HookAnswer;
 use crate::HookContext;
 
 pub(crate) fn handle(
@@ -22,7 +22,7 @@ pub(crate) fn handle(
     context: &dyn HookContext,
     may_go_on: bool,
     runs_on: bool,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     // First, so that a sender either finds the session idle and wakes it, or has already
     // raised the mail flag that is read next.
     note_activity(app, call, context, &ActivityUpdate::of(Status::Idle));
@@ -32,7 +32,7 @@ pub(crate) fn handle(
         note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     }
     let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::GoOn(mail.text.clone()));
-    Ok(Answer { reply, mail, ask: None })
+    Ok(HookAnswer { reply, mail, ask: None })
 }
 
 /// Ends the turn's commands, and keeps what they did to files of others for the next prompt: it is
@@ -48,10 +48,10 @@ pub(crate) fn idle(
     app: &mut App,
     call: &HookCall,
     context: &dyn HookContext,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     note_activity(app, call, context, &ActivityUpdate::of(Status::Idle));
     look_after_commands(app, call, context, true);
-    Ok(Answer::SILENCE)
+    Ok(HookAnswer::SILENCE)
 }
 
 pub(crate) fn failed(
@@ -59,7 +59,7 @@ pub(crate) fn failed(
     call: &HookCall,
     context: &dyn HookContext,
     error: &str,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     let why = format!("stopped by {}", text::one_line(error, 80));
     note_activity(
         app,
@@ -68,5 +68,5 @@ pub(crate) fn failed(
         &ActivityUpdate { doing: Some(why), ..ActivityUpdate::of(Status::Idle) },
     );
     look_after_commands(app, call, context, true);
-    Ok(Answer::SILENCE)
+    Ok(HookAnswer::SILENCE)
 }

@@ -8,7 +8,7 @@ use consort_core::presence::Status;
 use consort_core::text;
 
 use super::note_activity;
-use crate::Answer;
+use crate::HookAnswer;
 use crate::HookContext;
 
 pub(crate) fn handle(
@@ -16,13 +16,13 @@ pub(crate) fn handle(
     call: &HookCall,
     context: &dyn HookContext,
     what: &str,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     let waiting = ActivityUpdate {
         waiting_for: Some(text::one_line(what, 120)),
         ..ActivityUpdate::of(Status::Waiting)
     };
     note_activity(app, call, context, &waiting);
-    Ok(Answer::SILENCE)
+    Ok(HookAnswer::SILENCE)
 }
 
 /// Handles the person's answer: the agent works on.
@@ -30,7 +30,7 @@ pub(crate) fn over(
     app: &mut App,
     call: &HookCall,
     context: &dyn HookContext,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
-    Ok(Answer::SILENCE)
+    Ok(HookAnswer::SILENCE)
 }

@@ -10,14 +10,14 @@ use consort_core::presence::Status;
 use super::mail;
 use super::note_activity;
 use super::told;
-use crate::Answer;
+use crate::HookAnswer;
 use crate::HookContext;
 
 pub(crate) fn handle(
     app: &mut App,
     call: &HookCall,
     context: &dyn HookContext,
-) -> Result<Answer, PresenceError> {
+) -> Result<HookAnswer, PresenceError> {
     let mail = mail(app, call, context, DeliveryPoint::Prompt)?;
     if mail.is_some() {
         // The mail is delivered already: a failure to note the status must not stop it.

@@ -3,12 +3,12 @@
 use consort_core::dispatch::ActionClass;
 use consort_core::dispatch::classify;
 use consort_core::policy::Action;
-use consort_core::policy::Request;
+use consort_core::policy::PermissionRequest;
 
 use crate::policy::commands;
 
 fn class_of(command: &str) -> ActionClass {
-    let request = Request {
+    let request = PermissionRequest {
         tool: "Bash".into(),
         name: "Bash".into(),
         is_own: true,
@@ -65,7 +65,8 @@ fn every_tool_is_of_its_class_and_what_nobody_knows_of_the_strictest() {
         ("", ActionClass::SystemModify),
     ];
     for (tool, class) in cases {
-        let request = Request { tool: tool.into(), name: tool.into(), is_own: true, action: Action::Other };
+        let request =
+            PermissionRequest { tool: tool.into(), name: tool.into(), is_own: true, action: Action::Other };
         assert_eq!(classify(&request, tool).class, class, "{tool}");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use consort_core::explain::ErrorKind;
 use consort_core::explain::Explain;
-use consort_core::explain::Kind;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -50,12 +50,12 @@ impl WorktreeError {
 }
 
 impl Explain for WorktreeError {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::Locked | Self::KeepsChanging { .. } => Kind::Busy,
-            Self::Unmerged { .. } | Self::HalfMerged => Kind::Conflict,
-            Self::Git { .. } | Self::File { .. } => Kind::Internal,
-            _ => Kind::User,
+            Self::Locked | Self::KeepsChanging { .. } => ErrorKind::Busy,
+            Self::Unmerged { .. } | Self::HalfMerged => ErrorKind::Conflict,
+            Self::Git { .. } | Self::File { .. } => ErrorKind::Internal,
+            _ => ErrorKind::User,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use consort_core::Timestamp;
-use consort_core::monitor::Key;
+use consort_core::monitor::KeyPress;
 use consort_core::monitor::PaneExit;
 use consort_core::monitor::PaneFacts;
 use consort_core::monitor::Sweep;
@@ -112,17 +112,17 @@ pub(super) fn line_end(text: &str) -> String {
 }
 
 /// Returns tmux's name of a key.
-pub(super) fn key_name(key: Key) -> String {
+pub(super) fn key_name(key: KeyPress) -> String {
     match key {
-        Key::Enter => "Enter".into(),
-        Key::Up => "Up".into(),
-        Key::Down => "Down".into(),
-        Key::Left => "Left".into(),
-        Key::Right => "Right".into(),
-        Key::Tab => "Tab".into(),
-        Key::Escape => "Escape".into(),
-        Key::Control(letter) => format!("C-{letter}"),
-        Key::Character(character) => character.to_string(),
+        KeyPress::Enter => "Enter".into(),
+        KeyPress::Up => "Up".into(),
+        KeyPress::Down => "Down".into(),
+        KeyPress::Left => "Left".into(),
+        KeyPress::Right => "Right".into(),
+        KeyPress::Tab => "Tab".into(),
+        KeyPress::Escape => "Escape".into(),
+        KeyPress::Control(letter) => format!("C-{letter}"),
+        KeyPress::Character(character) => character.to_string(),
     }
 }
 

@@ -18,7 +18,7 @@ use consort_core::host::Clock as _;
 use consort_core::host::Process;
 use consort_core::host::Processes as _;
 use consort_core::monitor::Ending;
-use consort_core::monitor::Key;
+use consort_core::monitor::KeyPress;
 use consort_core::monitor::NewPane;
 use consort_core::monitor::PaneAddress;
 use consort_core::monitor::PaneKeeper;
@@ -173,10 +173,10 @@ impl PaneWriter for Tmux {
         })
     }
 
-    fn press(&self, pane: &PaneAddress, key: Key) -> Result<(), TerminalError> {
+    fn press(&self, pane: &PaneAddress, key: KeyPress) -> Result<(), TerminalError> {
         let mut chain = words(&["send-keys", "-t", &pane.id]);
         match key {
-            Key::Character(character) => chain.extend(words(&["-l", &character.to_string()])),
+            KeyPress::Character(character) => chain.extend(words(&["-l", &character.to_string()])),
             key => chain.push(answer::key_name(key).into()),
         }
         self.done(&pane.server, &chain, b"").map(drop)

@@ -23,13 +23,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::json;
 
-use super::Entry;
 use super::ToolContext;
-use crate::answer::Answer;
+use super::ToolEntry;
 use crate::answer::Problem;
+use crate::answer::ToolAnswer;
 
-pub(super) const TOOLS: &[Entry] = &[
-    Entry {
+pub(super) const TOOLS: &[ToolEntry] = &[
+    ToolEntry {
         name: "reserve",
         about: "Keep others from writing files (`src/a.rs`), directories (`src/auth/`) or globs while you work on them.",
         properties: || {
@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &["what"],
         only_reads: false,
     },
-    Entry {
+    ToolEntry {
         name: "restore",
         about: "Give a file that you have reserved back as you wrote it last, after another has changed it.",
         properties: || {
@@ -58,14 +58,14 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &["path"],
         only_reads: false,
     },
-    Entry {
+    ToolEntry {
         name: "release",
         about: "Give up what you reserved; without `what`, everything.",
         properties: || json!({ "what": { "type": "array", "items": { "type": "string" } } }),
         required: &[],
         only_reads: false,
     },
-    Entry {
+    ToolEntry {
         name: "explain",
         about: "Who has reserved a path, why, and whether you may write it; or what of a shell command would be refused.",
         properties: || {
@@ -77,7 +77,7 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &[],
         only_reads: true,
     },
-    Entry {
+    ToolEntry {
         name: "holds",
         about: "`list` what is reserved, or `contest` what another has and you need.",
         properties: || {
@@ -93,7 +93,7 @@ pub(super) const TOOLS: &[Entry] = &[
 ];
 
 #[derive(Deserialize)]
-pub(super) struct Reserve {
+pub(super) struct ReserveArgs {
     what: Vec<String>,
     reason: Option<String>,
     advisory: Option<bool>,
@@ -110,7 +110,7 @@ const LONGEST_S: u64 = 600;
 /// Pause between two attempts to take a reservation.
 const LOOK: Duration = Duration::from_millis(250);
 
-pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result<Answer, Problem> {
+pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: ReserveArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
     let request = HoldRequest {
         caller: context.facts(),
@@ -134,7 +134,7 @@ pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result
     for hold in &outcome.overrides {
         text.push_str(&format!("\n{}", claims::overridden(hold, now)));
     }
-    Ok(Answer::new(text, json!({ "items": items })))
+    Ok(ToolAnswer::new(text, json!({ "items": items })))
 }
 
 /// Takes the hold, waiting until nobody else has it; an error if that takes too long.
@@ -166,7 +166,7 @@ fn hold(
 }
 
 #[derive(Deserialize)]
-pub(super) struct Restored {
+pub(super) struct RestoreArgs {
     path: String,
     dry_run: Option<bool>,
 }
@@ -174,14 +174,14 @@ pub(super) struct Restored {
 /// Most characters of a difference that are shown.
 const LONGEST_DIFF: usize = 4_000;
 
-pub(super) fn restore(context: &mut ToolContext<'_>, restored: Restored) -> Result<Answer, Problem> {
+pub(super) fn restore(context: &mut ToolContext<'_>, restored: RestoreArgs) -> Result<ToolAnswer, Problem> {
     let (cwd, facts) = (context.me()?.location.cwd, context.facts());
     let mut outcome = context.app.restore(&facts, &cwd, &restored.path, Restore::Look)?;
     let path = text::foreign(&outcome.path, 200);
     let age = text::ago(outcome.at.since(outcome.kept_at));
     if outcome.before.as_deref() == Some(&outcome.after) {
         let said = format!("{path} is as {} wrote it {age}.", outcome.by);
-        return Ok(Answer::new(said, json!({ "restore": { "path": outcome.path, "restored": false } })));
+        return Ok(ToolAnswer::new(said, json!({ "restore": { "path": outcome.path, "restored": false } })));
     }
     let diff = difference(&outcome);
     if !restored.dry_run.unwrap_or_default() {
@@ -193,7 +193,7 @@ pub(super) fn restore(context: &mut ToolContext<'_>, restored: Restored) -> Resu
     let done = if outcome.restored { "Restored" } else { "Not restored yet:" };
     let said = format!("{done} {path} as {} wrote it {age}. What changes:\n{shown}", outcome.by);
     let restore = json!({ "path": outcome.path, "restored": outcome.restored, "replaced": outcome.replaced });
-    Ok(Answer::new(said, json!({ "restore": restore })))
+    Ok(ToolAnswer::new(said, json!({ "restore": restore })))
 }
 
 /// Returns the changes of a restore as a unified diff.
@@ -209,11 +209,11 @@ fn difference(outcome: &RestoreOutcome) -> String {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Release {
+pub(super) struct ReleaseArgs {
     what: Option<Vec<String>>,
 }
 
-pub(super) fn release(context: &mut ToolContext<'_>, release: Release) -> Result<Answer, Problem> {
+pub(super) fn release(context: &mut ToolContext<'_>, release: ReleaseArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
     let outcome = context.app.release(&ReleaseRequest {
         caller: context.facts(),
@@ -230,20 +230,20 @@ pub(super) fn release(context: &mut ToolContext<'_>, release: Release) -> Result
     };
     let items: Vec<Value> = outcome.released.iter().map(item).collect();
     let items = context.app.for_readers(items.into());
-    Ok(Answer::new(text, json!({ "items": items })))
+    Ok(ToolAnswer::new(text, json!({ "items": items })))
 }
 
 #[derive(Deserialize)]
-pub(super) struct Explain {
+pub(super) struct ExplainArgs {
     path: Option<String>,
     command: Option<String>,
 }
 
-pub(super) fn explain(context: &mut ToolContext<'_>, explain: Explain) -> Result<Answer, Problem> {
+pub(super) fn explain(context: &mut ToolContext<'_>, explain: ExplainArgs) -> Result<ToolAnswer, Problem> {
     let (cwd, facts) = (context.me()?.location.cwd, context.facts());
     if let Some(command) = explain.command {
         let judged = context.calls.judge_command(&mut context.app, &facts, &cwd, &command)?;
-        return Ok(Answer::new(judgement(&judged).join("\n"), json!({ "command": judged })));
+        return Ok(ToolAnswer::new(judgement(&judged).join("\n"), json!({ "command": judged })));
     }
     let missing = || Problem::user("neither `path` nor `command` is given", "say one of them");
     let outcome = context.app.explain_path(&facts, &cwd, &explain.path.ok_or_else(missing)?)?;
@@ -253,17 +253,17 @@ pub(super) fn explain(context: &mut ToolContext<'_>, explain: Explain) -> Result
         "path": outcome.path, "writable": outcome.writable, "reserved": outcome.reserved,
         "holds": items(context, &outcome.holds),
     });
-    Ok(Answer::new(text, json!({ "path": path })))
+    Ok(ToolAnswer::new(text, json!({ "path": path })))
 }
 
 #[derive(Deserialize)]
-pub(super) struct Holds {
+pub(super) struct HoldsArgs {
     action: String,
     path: Option<String>,
     reason: Option<String>,
 }
 
-pub(super) fn holds(context: &mut ToolContext<'_>, holds: Holds) -> Result<Answer, Problem> {
+pub(super) fn holds(context: &mut ToolContext<'_>, holds: HoldsArgs) -> Result<ToolAnswer, Problem> {
     let (me, facts) = (context.me()?, context.facts());
     match holds.action.as_str() {
         "list" => {
@@ -271,7 +271,7 @@ pub(super) fn holds(context: &mut ToolContext<'_>, holds: Holds) -> Result<Answe
             let lines: Vec<String> = outcome.holds.iter().map(line).collect();
             let text = if lines.is_empty() { "Nothing is reserved.".into() } else { lines.join("\n") };
             let items = items(context, &outcome.holds);
-            Ok(Answer::new(text, json!({ "items": items })))
+            Ok(ToolAnswer::new(text, json!({ "items": items })))
         }
         "contest" => {
             let missing = || Problem::user("`path` is missing", "name what another has reserved");
@@ -286,7 +286,7 @@ pub(super) fn holds(context: &mut ToolContext<'_>, holds: Holds) -> Result<Answe
                 text::foreign(&hold.label, 80),
                 text::shell_quoted(&hold.resource.shown())
             );
-            Ok(Answer::new(text, context.app.one("reservation", &hold)))
+            Ok(ToolAnswer::new(text, context.app.one("reservation", &hold)))
         }
         _ => Err(Problem::user("there is no such action", "list or contest")),
     }

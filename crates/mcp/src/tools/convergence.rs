@@ -12,13 +12,13 @@ use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Entry;
 use super::ToolContext;
-use crate::answer::Answer;
+use super::ToolEntry;
 use crate::answer::Problem;
+use crate::answer::ToolAnswer;
 
-pub(super) const TOOLS: &[Entry] = &[
-    Entry {
+pub(super) const TOOLS: &[ToolEntry] = &[
+    ToolEntry {
         name: "radar",
         about: "Who is likely to collide with whom, how surely, and why.",
         properties: || {
@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &[],
         only_reads: true,
     },
-    Entry {
+    ToolEntry {
         name: "handoff",
         about: "What it takes to take over from an agent, here or gone: goal, files, what is unfinished.",
         properties: || json!({ "agent": { "type": "string" } }),
@@ -43,12 +43,12 @@ pub(super) const TOOLS: &[Entry] = &[
 const LISTED: usize = 20;
 
 #[derive(Deserialize)]
-pub(super) struct Radar {
+pub(super) struct RadarArgs {
     show: Option<Number>,
     of: Option<String>,
 }
 
-pub(super) fn radar(context: &mut ToolContext<'_>, radar: &Radar) -> Result<Answer, Problem> {
+pub(super) fn radar(context: &mut ToolContext<'_>, radar: &RadarArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
     if let Some(number) = radar.show {
         let prediction = context.app.prediction(number, &me.project.id)?;
@@ -57,7 +57,10 @@ pub(super) fn radar(context: &mut ToolContext<'_>, radar: &Radar) -> Result<Answ
         let ended =
             ended.map_or_else(String::new, |ended| format!(" It ended as {}.", ended.outcome.as_str()));
         let text = format!("{one} and {other}. {}{ended}", recommendation(&prediction.signal));
-        return Ok(Answer::new(text.clone(), json!({ "prediction": { "number": number, "text": text } })));
+        return Ok(ToolAnswer::new(
+            text.clone(),
+            json!({ "prediction": { "number": number, "text": text } }),
+        ));
     }
     if let Some(of) = &radar.of {
         return listed(context, &me, of);
@@ -67,11 +70,11 @@ pub(super) fn radar(context: &mut ToolContext<'_>, radar: &Radar) -> Result<Answ
     let lines: Vec<String> = outcome.pairs.iter().map(line).collect();
     let text =
         if lines.is_empty() { "Nobody is heading for where another is.".into() } else { lines.join("\n") };
-    Ok(Answer::new(text, json!({ "items": lines })))
+    Ok(ToolAnswer::new(text, json!({ "items": lines })))
 }
 
 /// Answers with one of the radar's other lists: history, topics or merges.
-fn listed(context: &mut ToolContext<'_>, me: &Agent, of: &str) -> Result<Answer, Problem> {
+fn listed(context: &mut ToolContext<'_>, me: &Agent, of: &str) -> Result<ToolAnswer, Problem> {
     let shown = |text: String| text::one_line(&text, 200);
     let lines: Vec<String> = match of {
         "history" => {
@@ -103,7 +106,7 @@ fn listed(context: &mut ToolContext<'_>, me: &Agent, of: &str) -> Result<Answer,
         _ => return Err(Problem::user("there is no such list", "history, topics or merges")),
     };
     let text = if lines.is_empty() { "Nothing.".into() } else { lines.join("\n") };
-    Ok(Answer::new(text, json!({ "items": lines })))
+    Ok(ToolAnswer::new(text, json!({ "items": lines })))
 }
 
 fn line(seen: &PairView) -> String {
@@ -118,11 +121,11 @@ fn line(seen: &PairView) -> String {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Handoff {
+pub(super) struct HandoffArgs {
     agent: String,
 }
 
-pub(super) fn handoff(context: &mut ToolContext<'_>, handoff: Handoff) -> Result<Answer, Problem> {
+pub(super) fn handoff(context: &mut ToolContext<'_>, handoff: HandoffArgs) -> Result<ToolAnswer, Problem> {
     context.me()?;
     let outcome = context.app.handoff(&handoff.agent)?;
     let few = |names: &[String]| text::first_few(names.iter().map(|name| text::foreign(name, 80)), 8);
@@ -141,5 +144,5 @@ pub(super) fn handoff(context: &mut ToolContext<'_>, handoff: Handoff) -> Result
     let text = lines.join("\n");
     let mut handoff = agent_json(&outcome.seen.agent);
     handoff["text"] = json!(text);
-    Ok(Answer::new(text, json!({ "handoff": handoff })))
+    Ok(ToolAnswer::new(text, json!({ "handoff": handoff })))
 }

@@ -9,10 +9,10 @@ use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Entry;
 use super::ToolContext;
-use crate::answer::Answer;
+use super::ToolEntry;
 use crate::answer::Problem;
+use crate::answer::ToolAnswer;
 
 /// Most seconds that a tool waits: every client waits for an answer for at least a minute.
 const LONGEST: u64 = 55;
@@ -23,8 +23,8 @@ const RETURNED: usize = 2_000;
 /// Fewest characters that a token stands for.
 const CHARACTERS: usize = 3;
 
-pub(super) const TOOLS: &[Entry] = &[
-    Entry {
+pub(super) const TOOLS: &[ToolEntry] = &[
+    ToolEntry {
         name: "run",
         about: "Have another agent do a task by itself; role `scout` explores read-only. You hear of its end.",
         properties: || {
@@ -43,7 +43,7 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &["task"],
         only_reads: false,
     },
-    Entry {
+    ToolEntry {
         name: "runs",
         about: "Your runs, or one: how it stands and its result; `wait` for its end.",
         properties: || {
@@ -60,7 +60,7 @@ pub(super) const TOOLS: &[Entry] = &[
 ];
 
 #[derive(Deserialize)]
-pub(super) struct Run {
+pub(super) struct RunArgs {
     task: String,
     role: Option<String>,
     cli: Option<String>,
@@ -73,14 +73,14 @@ pub(super) struct Run {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Runs {
+pub(super) struct RunsArgs {
     run: Option<i64>,
     wait: Option<u64>,
     tokens: Option<usize>,
     stop: Option<bool>,
 }
 
-pub(super) fn run(context: &mut ToolContext<'_>, run: Run) -> Result<Answer, Problem> {
+pub(super) fn run(context: &mut ToolContext<'_>, run: RunArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
     let safety = run.safety.as_deref().map(|name| {
         Safety::named(name).ok_or_else(|| Problem::user("there is no such safety", "suggest or auto-edit"))
@@ -98,15 +98,15 @@ pub(super) fn run(context: &mut ToolContext<'_>, run: Run) -> Result<Answer, Pro
     };
     let facts = context.facts();
     let told = context.calls.run_agent(&facts, &me.location.cwd, &wish)?;
-    Ok(Answer::new(quoted(told.text, &told.data, RETURNED), told.data))
+    Ok(ToolAnswer::new(quoted(told.text, &told.data, RETURNED), told.data))
 }
 
-pub(super) fn runs(context: &mut ToolContext<'_>, runs: Runs) -> Result<Answer, Problem> {
+pub(super) fn runs(context: &mut ToolContext<'_>, runs: RunsArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
     let wish = RunsWish { run: runs.run, wait: wait(runs.wait), stops: runs.stop.unwrap_or_default() };
     let facts = context.facts();
     let told = context.calls.runs_of_agent(&facts, &me.location.cwd, &wish)?;
-    Ok(Answer::new(quoted(told.text, &told.data, runs.tokens.unwrap_or(RETURNED)), told.data))
+    Ok(ToolAnswer::new(quoted(told.text, &told.data, runs.tokens.unwrap_or(RETURNED)), told.data))
 }
 
 fn wait(seconds: Option<u64>) -> Option<Duration> {

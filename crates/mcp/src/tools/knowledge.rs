@@ -20,10 +20,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::json;
 
-use super::Entry;
 use super::ToolContext;
-use crate::answer::Answer;
+use super::ToolEntry;
 use crate::answer::Problem;
+use crate::answer::ToolAnswer;
 
 /// Most tokens that an answer may cost.
 const TOKENS: usize = 10_000;
@@ -31,8 +31,8 @@ const TOKENS: usize = 10_000;
 /// Cells of a session above which its freed memory, some megabytes, is given back to the system.
 const MUCH: usize = 50_000;
 
-pub(super) const TOOLS: &[Entry] = &[
-    Entry {
+pub(super) const TOOLS: &[ToolEntry] = &[
+    ToolEntry {
         name: "query",
         about: "Ask what earlier sessions learned of this project, in Scheme. Look before you explore.\n\
             (overview) (names kind) (search-knowledge text) (get-principles) (get-patterns) (get-decisions) (get-files) \
@@ -53,7 +53,7 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &["expr"],
         only_reads: true,
     },
-    Entry {
+    ToolEntry {
         name: "act",
         about: "Record what you learned, for later sessions: all of the batch or nothing.\n\
             record-principle {name description confidence locations evidence examples related tags}, record-pattern {name type \
@@ -73,7 +73,7 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &["actions"],
         only_reads: false,
     },
-    Entry {
+    ToolEntry {
         name: "know",
         about: "`suggest`: what sessions found out and nobody recorded. `similar`: what other projects know with these words; `adopt` \
             takes it over. `renew`: have the next session that touches its file look again at it, or at all that is stale.",
@@ -111,14 +111,14 @@ fn scope(
 }
 
 #[derive(Deserialize)]
-pub(super) struct Query {
+pub(super) struct QueryArgs {
     expr: String,
     global: Option<bool>,
     #[serde(alias = "projectId")]
     project: Option<String>,
 }
 
-pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answer, Problem> {
+pub(super) fn query(context: &mut ToolContext<'_>, query: QueryArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
     let scope = scope(context, &me, query.global, query.project)?;
     let index = context.app.knowledge_for(&scope, &me)?;
@@ -141,11 +141,11 @@ pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answe
     }
     let answer = answer?;
     context.app.note_shown(&me.session, &answer.shown);
-    Ok(Answer::new(answer.text.clone(), json!({ "answer": answer.text })))
+    Ok(ToolAnswer::new(answer.text.clone(), json!({ "answer": answer.text })))
 }
 
 #[derive(Deserialize)]
-pub(super) struct Act {
+pub(super) struct ActArgs {
     actions: Value,
     global: Option<bool>,
     key: Option<String>,
@@ -153,7 +153,7 @@ pub(super) struct Act {
     project: Option<String>,
 }
 
-pub(super) fn act(context: &mut ToolContext<'_>, act: Act) -> Result<Answer, Problem> {
+pub(super) fn act(context: &mut ToolContext<'_>, act: ActArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
     let scope = scope(context, &me, act.global, act.project)?;
     let mut index = context.app.knowledge_for(&scope, &me)?;
@@ -175,15 +175,15 @@ fn recorded(
     context: &mut ToolContext<'_>,
     index: &mut dyn KnowledgeIndex,
     request: &ActRequest,
-) -> Result<Answer, Problem> {
+) -> Result<ToolAnswer, Problem> {
     match context.app.act_with(index, request) {
         Ok(outcome) if outcome.duplicate => {
             let text = format!("Recorded before as entry #{}.", outcome.number);
-            Ok(Answer::new(text, json!({ "recorded": { "number": outcome.number, "duplicate": true } })))
+            Ok(ToolAnswer::new(text, json!({ "recorded": { "number": outcome.number, "duplicate": true } })))
         }
         Ok(outcome) => {
             let text = format!("Entry #{}: {}", outcome.number, outcome.results.join("; "));
-            Ok(Answer::new(
+            Ok(ToolAnswer::new(
                 text,
                 json!({ "recorded": { "number": outcome.number, "results": outcome.results } }),
             ))
@@ -197,20 +197,20 @@ fn recorded(
 }
 
 #[derive(Deserialize)]
-pub(super) struct Know {
+pub(super) struct KnowArgs {
     action: String,
     words: Option<String>,
     name: Option<String>,
     from: Option<String>,
 }
 
-pub(super) fn know(context: &mut ToolContext<'_>, know: Know) -> Result<Answer, Problem> {
+pub(super) fn know(context: &mut ToolContext<'_>, know: KnowArgs) -> Result<ToolAnswer, Problem> {
     let (me, caller) = (context.me()?, context.facts());
     let scope = Scope::Project(me.project.id.clone());
     let worktree = me.location.worktree.clone();
     let list = |lines: Vec<String>, items: Vec<Value>| {
         let text = if lines.is_empty() { "Nothing found.".to_owned() } else { lines.join("\n") };
-        Ok(Answer::new(text, json!({ "items": items })))
+        Ok(ToolAnswer::new(text, json!({ "items": items })))
     };
     match know.action.as_str() {
         "suggest" => {

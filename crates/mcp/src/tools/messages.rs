@@ -16,13 +16,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::json;
 
-use super::Entry;
 use super::ToolContext;
-use crate::answer::Answer;
+use super::ToolEntry;
 use crate::answer::Problem;
+use crate::answer::ToolAnswer;
 
-pub(super) const TOOLS: &[Entry] = &[
-    Entry {
+pub(super) const TOOLS: &[ToolEntry] = &[
+    ToolEntry {
         name: "send",
         about: "Send a message to agents by name, to `all` of this project, or to your user (`@me`).",
         properties: || {
@@ -37,7 +37,7 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &["text"],
         only_reads: false,
     },
-    Entry {
+    ToolEntry {
         name: "inbox",
         about: "Read the messages that wait for you.",
         properties: || {
@@ -55,7 +55,7 @@ pub(super) const TOOLS: &[Entry] = &[
 ];
 
 #[derive(Deserialize)]
-pub(super) struct Send {
+pub(super) struct SendArgs {
     to: Option<Vec<String>>,
     text: String,
     #[serde(rename = "type")]
@@ -64,7 +64,7 @@ pub(super) struct Send {
     reply: Option<MessageName>,
 }
 
-pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, Problem> {
+pub(super) fn send(context: &mut ToolContext<'_>, send: SendArgs) -> Result<ToolAnswer, Problem> {
     let unknown =
         |what: &str| Problem::user(format!("there is no {what} of that name"), "see the tool's schema");
     let kind = send.kind.as_deref().map(|kind| MessageType::named(kind).ok_or_else(|| unknown("type")));
@@ -98,14 +98,14 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, 
     }
     let failed: Vec<String> = outcome.failed.iter().map(ToString::to_string).collect();
     let data = json!({ "number": outcome.number, "to": names, "failed": failed, "woken": woken });
-    Ok(Answer::new(text, json!({ "message": data })))
+    Ok(ToolAnswer::new(text, json!({ "message": data })))
 }
 
 /// Most bytes of messages that are shown at once.
 const LONGEST: usize = 8_000;
 
 #[derive(Deserialize)]
-pub(super) struct Inbox {
+pub(super) struct InboxArgs {
     all: Option<bool>,
     sent: Option<bool>,
     thread: Option<MessageName>,
@@ -118,13 +118,13 @@ pub(super) struct Inbox {
 const LISTED: usize = 20;
 
 /// Lists a thread, or messages sent or received, if asked for; marks none as read.
-fn listed(context: &mut ToolContext<'_>, inbox: &Inbox) -> Result<Option<Answer>, Problem> {
+fn listed(context: &mut ToolContext<'_>, inbox: &InboxArgs) -> Result<Option<ToolAnswer>, Problem> {
     let me = context.me()?;
     let (mailbox, here) = (Actor::Agent(me.session), me.project.id);
     let posts = match inbox {
-        Inbox { thread: Some(name), .. } => context.app.thread(name, Some(&here))?,
-        Inbox { sent: Some(true), .. } => context.app.sent(&mailbox, LISTED)?,
-        Inbox { all: Some(true), .. } => context.app.received(&mailbox, LISTED)?,
+        InboxArgs { thread: Some(name), .. } => context.app.thread(name, Some(&here))?,
+        InboxArgs { sent: Some(true), .. } => context.app.sent(&mailbox, LISTED)?,
+        InboxArgs { all: Some(true), .. } => context.app.received(&mailbox, LISTED)?,
         _ => return Ok(None),
     };
     let now = context.app.host().now();
@@ -143,10 +143,10 @@ fn listed(context: &mut ToolContext<'_>, inbox: &Inbox) -> Result<Option<Answer>
     }
     let text = if text.is_empty() { "No messages." } else { text.trim_end() };
     let numbers: Vec<Value> = posts.iter().map(|post| json!({ "number": post.message.number })).collect();
-    Ok(Some(Answer::new(text, json!({ "items": numbers, "text": text }))))
+    Ok(Some(ToolAnswer::new(text, json!({ "items": numbers, "text": text }))))
 }
 
-pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answer, Problem> {
+pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: InboxArgs) -> Result<ToolAnswer, Problem> {
     if let Some(answer) = listed(context, &inbox)? {
         return Ok(answer);
     }
@@ -181,5 +181,5 @@ pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answe
     let text = text.trim_end();
     let numbers: Vec<Value> =
         letters.iter().map(|letter| json!({ "number": letter.message.number })).collect();
-    Ok(Answer::new(text, json!({ "items": numbers, "text": text })))
+    Ok(ToolAnswer::new(text, json!({ "items": numbers, "text": text })))
 }

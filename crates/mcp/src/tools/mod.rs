@@ -34,12 +34,12 @@ use serde_json::Value;
 use serde_json::json;
 use tokio::sync::OwnedMutexGuard;
 
-use crate::answer::Answer;
 use crate::answer::Problem;
+use crate::answer::ToolAnswer;
 use crate::lock;
-use crate::server::Handed;
-use crate::server::HandedBatch;
 use crate::server::Origin;
+use crate::server::Unconfirmed;
+use crate::server::UnconfirmedBatch;
 
 /// The tool that evaluates an expression, which may take long.
 pub(crate) const QUERY: &str = "query";
@@ -50,7 +50,7 @@ const INBOX: &str = "inbox";
 pub(crate) struct ToolContext<'a> {
     pub(crate) app: App,
     pub(crate) calls: &'a dyn ServedContext,
-    handed: &'a Mutex<Handed>,
+    handed: &'a Mutex<Unconfirmed>,
     /// The letters that the answer to this call delivers.
     pub(crate) handing: Vec<Letter>,
     /// The number of this call among requests and answers.
@@ -68,7 +68,7 @@ impl<'a> ToolContext<'a> {
     pub(crate) fn new(
         app: App,
         calls: &'a dyn ServedContext,
-        handed: &'a Mutex<Handed>,
+        handed: &'a Mutex<Unconfirmed>,
         origin: Origin,
         came: u64,
     ) -> Self {
@@ -98,7 +98,7 @@ impl<'a> ToolContext<'a> {
 
     /// Takes the letters that were handed over before this call came, in the batches that `is_meant`
     /// accepts.
-    fn take_handed(&self, mailbox: &Actor, is_meant: impl Fn(&HandedBatch) -> bool) -> Vec<Letter> {
+    fn take_handed(&self, mailbox: &Actor, is_meant: impl Fn(&UnconfirmedBatch) -> bool) -> Vec<Letter> {
         let mut handed = lock(self.handed);
         let Some(batches) = handed.get_mut(mailbox) else { return Vec::new() };
         let taken = batches.extract_if(.., |batch| batch.answered < self.came && is_meant(batch));
@@ -161,7 +161,7 @@ impl<'a> ToolContext<'a> {
 }
 
 /// The description of a tool that clients see.
-struct Entry {
+struct ToolEntry {
     name: &'static str,
     about: &'static str,
     /// The JSON schema of each argument; `required` names those that are needed.
@@ -170,7 +170,7 @@ struct Entry {
     only_reads: bool,
 }
 
-fn entries() -> impl Iterator<Item = &'static Entry> {
+fn entries() -> impl Iterator<Item = &'static ToolEntry> {
     [
         presence::TOOLS,
         messages::TOOLS,
@@ -187,7 +187,7 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// Lists all tools with their schemas.
 pub fn catalogue() -> Vec<Tool> {
-    let one = |entry: &Entry| {
+    let one = |entry: &ToolEntry| {
         let mut schema = json!({ "type": "object", "properties": (entry.properties)() });
         if !entry.required.is_empty() {
             schema["required"] = json!(entry.required);
@@ -204,7 +204,7 @@ pub(crate) fn call(
     context: &mut ToolContext<'_>,
     name: &str,
     arguments: Value,
-) -> Option<Result<Answer, Problem>> {
+) -> Option<Result<ToolAnswer, Problem>> {
     let answer = match call_once(context, name, arguments.clone()) {
         Some(Err(problem)) if problem.is_worth_a_retry() => call_once(context, name, arguments),
         answer => answer,
@@ -213,7 +213,11 @@ pub(crate) fn call(
     answer.map(|answer| answer.map(|answer| answer.dated(now)))
 }
 
-fn call_once(context: &mut ToolContext<'_>, name: &str, arguments: Value) -> Option<Result<Answer, Problem>> {
+fn call_once(
+    context: &mut ToolContext<'_>,
+    name: &str,
+    arguments: Value,
+) -> Option<Result<ToolAnswer, Problem>> {
     Some(match name {
         "who" => arguments_of(arguments).and_then(|arguments| presence::who(context, arguments)),
         "send" => arguments_of(arguments).and_then(|arguments| messages::send(context, arguments)),

@@ -9,10 +9,10 @@ use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Entry;
 use super::ToolContext;
-use crate::answer::Answer;
+use super::ToolEntry;
 use crate::answer::Problem;
+use crate::answer::ToolAnswer;
 
 /// Most seconds that a tool waits: every client waits for an answer for at least a minute.
 const LONGEST: u64 = 55;
@@ -20,8 +20,8 @@ const LONGEST: u64 = 55;
 /// Lines of a screen that are shown by default.
 const LINES: usize = 30;
 
-pub(super) const TOOLS: &[Entry] = &[
-    Entry {
+pub(super) const TOOLS: &[ToolEntry] = &[
+    ToolEntry {
         name: "open",
         about: "Put another agent to work in a terminal. Leave its files alone; you hear of it.",
         properties: || {
@@ -36,35 +36,35 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &["cli", "prompt"],
         only_reads: false,
     },
-    Entry {
+    ToolEntry {
         name: "screen",
         about: "An agent's terminal; `wait` seconds for a change.",
         properties: || json!({ "agent": { "type": "string" }, "lines": { "type": "integer" }, "wait": { "type": "integer" } }),
         required: &["agent"],
         only_reads: true,
     },
-    Entry {
+    ToolEntry {
         name: "watch",
         about: "How your agents stand; `wait` for a change.",
         properties: || json!({ "wait": { "type": "integer" } }),
         required: &[],
         only_reads: true,
     },
-    Entry {
+    ToolEntry {
         name: "waiting",
         about: "Agents that wait for your user or you.",
         properties: || json!({}),
         required: &[],
         only_reads: true,
     },
-    Entry {
+    ToolEntry {
         name: "answer",
         about: "Answer a question (no permission) of an agent you opened.",
         properties: || json!({ "agent": { "type": "string" }, "option": { "type": "string" } }),
         required: &["agent", "option"],
         only_reads: false,
     },
-    Entry {
+    ToolEntry {
         name: "close",
         about: "End an agent you opened.",
         properties: || json!({ "agent": { "type": "string" } }),
@@ -74,7 +74,7 @@ pub(super) const TOOLS: &[Entry] = &[
 ];
 
 #[derive(Deserialize)]
-pub(super) struct Open {
+pub(super) struct OpenArgs {
     cli: String,
     prompt: String,
     name: Option<String>,
@@ -83,29 +83,29 @@ pub(super) struct Open {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Screen {
+pub(super) struct ScreenArgs {
     agent: String,
     lines: Option<usize>,
     wait: Option<u64>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Watch {
+pub(super) struct WatchArgs {
     wait: Option<u64>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Reply {
+pub(super) struct ReplyArgs {
     agent: String,
     option: String,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Close {
+pub(super) struct CloseArgs {
     agent: String,
 }
 
-pub(super) fn open(context: &mut ToolContext<'_>, open: Open) -> Result<Answer, Problem> {
+pub(super) fn open(context: &mut ToolContext<'_>, open: OpenArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
     let permissions = open.permissions.as_deref().map(|mode| {
         Permissions::named(mode).ok_or_else(|| Problem::user("there is no such mode", "plan, ask or edit"))
@@ -119,10 +119,10 @@ pub(super) fn open(context: &mut ToolContext<'_>, open: Open) -> Result<Answer, 
     };
     let facts = context.facts();
     let opened = context.calls.open_agent(&mut context.app, &facts, &me.location.cwd, &wish)?;
-    Ok(Answer::new(opened.text, opened.data))
+    Ok(ToolAnswer::new(opened.text, opened.data))
 }
 
-pub(super) fn screen(context: &mut ToolContext<'_>, screen: Screen) -> Result<Answer, Problem> {
+pub(super) fn screen(context: &mut ToolContext<'_>, screen: ScreenArgs) -> Result<ToolAnswer, Problem> {
     context.me()?;
     let wait = screen.wait.map(|seconds| Duration::from_secs(seconds.min(LONGEST)));
     let lines = screen.lines.unwrap_or(LINES);
@@ -130,34 +130,34 @@ pub(super) fn screen(context: &mut ToolContext<'_>, screen: Screen) -> Result<An
     // Quoted, because the text on an agent's terminal is nobody's instruction.
     let quoted: Vec<String> = shown.text.lines().map(|line| format!("> {}", text::printable(line))).collect();
     let head = format!("{} is {}:", screen.agent, shown.data["state"].as_str().unwrap_or("unknown"));
-    Ok(Answer::new(format!("{head}\n{}", quoted.join("\n")), shown.data))
+    Ok(ToolAnswer::new(format!("{head}\n{}", quoted.join("\n")), shown.data))
 }
 
-pub(super) fn watch(context: &mut ToolContext<'_>, watch: Watch) -> Result<Answer, Problem> {
+pub(super) fn watch(context: &mut ToolContext<'_>, watch: WatchArgs) -> Result<ToolAnswer, Problem> {
     context.me()?;
     let wait = watch.wait.map(|seconds| Duration::from_secs(seconds.min(LONGEST)));
     let facts = context.facts();
     let told = context.calls.watch_agents(&mut context.app, &facts, wait)?;
-    Ok(Answer::new(told.text, told.data))
+    Ok(ToolAnswer::new(told.text, told.data))
 }
 
-pub(super) fn waiting(context: &mut ToolContext<'_>) -> Result<Answer, Problem> {
+pub(super) fn waiting(context: &mut ToolContext<'_>) -> Result<ToolAnswer, Problem> {
     context.me()?;
     let facts = context.facts();
     let told = context.calls.waiting_agents(&mut context.app, &facts)?;
-    Ok(Answer::new(told.text, told.data))
+    Ok(ToolAnswer::new(told.text, told.data))
 }
 
-pub(super) fn answer(context: &mut ToolContext<'_>, reply: Reply) -> Result<Answer, Problem> {
+pub(super) fn answer(context: &mut ToolContext<'_>, reply: ReplyArgs) -> Result<ToolAnswer, Problem> {
     context.me()?;
     let facts = context.facts();
     let told = context.calls.answer_agent(&mut context.app, &facts, &reply.agent, &reply.option)?;
-    Ok(Answer::new(told.text, told.data))
+    Ok(ToolAnswer::new(told.text, told.data))
 }
 
-pub(super) fn close(context: &mut ToolContext<'_>, close: Close) -> Result<Answer, Problem> {
+pub(super) fn close(context: &mut ToolContext<'_>, close: CloseArgs) -> Result<ToolAnswer, Problem> {
     context.me()?;
     let facts = context.facts();
     let told = context.calls.close_agent(&mut context.app, &facts, &close.agent)?;
-    Ok(Answer::new(told.text, told.data))
+    Ok(ToolAnswer::new(told.text, told.data))
 }

@@ -4,18 +4,18 @@ use consort_core::convergence::Candidate;
 use consort_core::envelope::agent_json;
 use consort_core::journal::Actor;
 use consort_core::presence::AgentView;
-use consort_core::presence::Scope;
+use consort_core::presence::WhoScope;
 use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Entry;
 use super::ToolContext;
-use crate::answer::Answer;
+use super::ToolEntry;
 use crate::answer::Problem;
+use crate::answer::ToolAnswer;
 
-pub(super) const TOOLS: &[Entry] = &[
-    Entry {
+pub(super) const TOOLS: &[ToolEntry] = &[
+    ToolEntry {
         name: "who",
         about: "Who else is at work here, on what, and where.",
         properties: || {
@@ -27,14 +27,14 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &[],
         only_reads: true,
     },
-    Entry {
+    ToolEntry {
         name: "status",
         about: "You, your task and mail, and this project at a glance.",
         properties: || json!({}),
         required: &[],
         only_reads: true,
     },
-    Entry {
+    ToolEntry {
         name: "agent",
         about: "`rename` yourself, or have it `suggest` who is best placed for a task.",
         properties: || {
@@ -50,7 +50,7 @@ pub(super) const TOOLS: &[Entry] = &[
 ];
 
 #[derive(Deserialize)]
-pub(super) struct Who {
+pub(super) struct WhoArgs {
     agent: Option<String>,
     all: Option<bool>,
 }
@@ -61,10 +61,10 @@ const TOLD: [&str; 12] = [
     "you",
 ];
 
-pub(super) fn who(context: &mut ToolContext<'_>, who: Who) -> Result<Answer, Problem> {
+pub(super) fn who(context: &mut ToolContext<'_>, who: WhoArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
     let is_wide = who.all.unwrap_or_default() || who.agent.is_some();
-    let scope = if is_wide { Scope::Everywhere } else { Scope::Project(me.project.clone()) };
+    let scope = if is_wide { WhoScope::Everywhere } else { WhoScope::Project(me.project.clone()) };
     let calls = context.calls;
     let mut outcome = context.app.who(&scope, Some(&me.session), |agents| calls.look(agents))?;
     if let Some(name) = &who.agent {
@@ -81,10 +81,10 @@ pub(super) fn who(context: &mut ToolContext<'_>, who: Who) -> Result<Answer, Pro
         }
         items.push(item);
     }
-    Ok(Answer::new(lines.join("\n"), json!({ "items": items })))
+    Ok(ToolAnswer::new(lines.join("\n"), json!({ "items": items })))
 }
 
-pub(super) fn status(context: &mut ToolContext<'_>) -> Result<Answer, Problem> {
+pub(super) fn status(context: &mut ToolContext<'_>) -> Result<ToolAnswer, Problem> {
     let (me, facts, calls) = (context.me()?, context.facts(), context.calls);
     let status = context.app.status(&facts, &me.project, |agents| calls.look(agents))?;
     let branch =
@@ -112,17 +112,17 @@ pub(super) fn status(context: &mut ToolContext<'_>) -> Result<Answer, Problem> {
         "you": agent_json(&me), "project": me.project.name, "branch": me.branch, "unread": status.unread,
         "task": status.task.map(|task| task.key.id), "here": status.here.agents.len(), "reserved": status.held.count,
     } });
-    Ok(Answer::new(lines.join("\n"), data))
+    Ok(ToolAnswer::new(lines.join("\n"), data))
 }
 
 #[derive(Deserialize)]
-pub(super) struct OfAgent {
+pub(super) struct NamedAgentArgs {
     action: String,
     name: Option<String>,
     task: Option<String>,
 }
 
-pub(super) fn agent(context: &mut ToolContext<'_>, want: OfAgent) -> Result<Answer, Problem> {
+pub(super) fn agent(context: &mut ToolContext<'_>, want: NamedAgentArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
     let missing = |what: &str| Problem::user(format!("`{what}` is missing"), "see the tool's schema");
     match want.action.as_str() {
@@ -134,7 +134,7 @@ pub(super) fn agent(context: &mut ToolContext<'_>, want: OfAgent) -> Result<Answ
             let mut agent = agent_json(&me);
             agent["name"] = json!(outcome.to);
             agent["was"] = json!(outcome.from);
-            Ok(Answer::new(text, json!({ "agent": agent })))
+            Ok(ToolAnswer::new(text, json!({ "agent": agent })))
         }
         "suggest" => {
             let (task, calls) = (want.task.ok_or_else(|| missing("task"))?, context.calls);
@@ -146,7 +146,7 @@ pub(super) fn agent(context: &mut ToolContext<'_>, want: OfAgent) -> Result<Answ
             let lines: Vec<String> =
                 candidates.iter().map(line).map(|line| text::one_line(&line, 200)).collect();
             let items = context.app.items(&candidates)["items"].take();
-            Ok(Answer::new(lines.join("\n"), json!({ "items": items })))
+            Ok(ToolAnswer::new(lines.join("\n"), json!({ "items": items })))
         }
         _ => Err(Problem::user("there is no such action", "rename or suggest")),
     }

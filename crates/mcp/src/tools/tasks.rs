@@ -10,12 +10,12 @@ use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Entry;
 use super::ToolContext;
-use crate::answer::Answer;
+use super::ToolEntry;
 use crate::answer::Problem;
+use crate::answer::ToolAnswer;
 
-pub(super) const TOOLS: &[Entry] = &[Entry {
+pub(super) const TOOLS: &[ToolEntry] = &[ToolEntry {
     name: "task",
     about: "Tasks of a Markdown spec: `list` them, take the `next` that is ready or `claim` one by its id; say `done`, or `drop` it.",
     properties: || {
@@ -31,14 +31,14 @@ pub(super) const TOOLS: &[Entry] = &[Entry {
 }];
 
 #[derive(Deserialize)]
-pub(super) struct Task {
+pub(super) struct TaskArgs {
     action: String,
     spec: Option<PathBuf>,
     id: Option<String>,
     notes: Option<String>,
 }
 
-pub(super) fn task(context: &mut ToolContext<'_>, task: Task) -> Result<Answer, Problem> {
+pub(super) fn task(context: &mut ToolContext<'_>, task: TaskArgs) -> Result<ToolAnswer, Problem> {
     let cwd = context.me()?.location.cwd;
     let request = |id: Option<String>, is_for_new| TaskRequest {
         caller: context.facts(),
@@ -52,7 +52,7 @@ pub(super) fn task(context: &mut ToolContext<'_>, task: Task) -> Result<Answer, 
         let title = outcome.title.as_deref().map_or_else(String::new, |title| format!(": {title}"));
         let line = format!("{verb} {}{title}", outcome.key.id);
         let data = json!({ "id": outcome.key.id, "title": outcome.title, "spec": outcome.key.spec.path });
-        Answer::new(text::one_line(&line, 200), json!({ "task": data }))
+        ToolAnswer::new(text::one_line(&line, 200), json!({ "task": data }))
     };
     Ok(match task.action.as_str() {
         "list" => {
@@ -60,7 +60,7 @@ pub(super) fn task(context: &mut ToolContext<'_>, task: Task) -> Result<Answer, 
             let outcome = context.app.tasks(&request)?;
             let lines: Vec<String> = outcome.tasks.iter().map(line).collect();
             let data = json!({ "items": lines, "done": outcome.done });
-            Answer::new(lines.join("\n"), data)
+            ToolAnswer::new(lines.join("\n"), data)
         }
         "next" => {
             let request = request(None, true);

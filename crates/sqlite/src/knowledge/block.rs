@@ -18,7 +18,7 @@ const FULL: usize = 3600;
 const LENGTH: usize = size_of::<u32>();
 
 /// A name, and its row.
-type Part<'a> = (&'a [u8], &'a [u8]);
+type NamedRow<'a> = (&'a [u8], &'a [u8]);
 
 const WHERE: &str = "FROM blocks WHERE scope = ?1 AND kind = ?2 AND first <= ?3 ORDER BY first DESC LIMIT 1";
 
@@ -67,7 +67,7 @@ pub(super) fn put(
         .query_row(params![scope.as_str(), kind.as_str(), name], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let (first, rows): (String, Vec<u8>) = block.unwrap_or_default();
-    let mut parts: Vec<Part<'_>> = parts(&rows).collect();
+    let mut parts: Vec<NamedRow<'_>> = parts(&rows).collect();
     let place = parts.binary_search_by(|(known, _)| (*known).cmp(name.as_bytes()));
     match (place, row) {
         (Ok(at), Some(row)) => parts[at].1 = row,
@@ -76,7 +76,7 @@ pub(super) fn put(
         (Err(_), None) => return Ok(()),
     }
     let (left, right) = parts.split_at(division(&parts, place.is_err_and(|at| at + 1 == parts.len())));
-    let write = |first: &str, parts: &[Part<'_>]| {
+    let write = |first: &str, parts: &[NamedRow<'_>]| {
         tx.prepare_cached("REPLACE INTO blocks VALUES (?1, ?2, ?3, ?4)")?.execute(params![
             scope.as_str(),
             kind.as_str(),
@@ -98,8 +98,8 @@ pub(super) fn put(
 
 /// Returns how many rows stay in a block. If names come in order, only the last one leaves, so that the
 /// blocks behind are full.
-fn division(parts: &[Part<'_>], comes_last: bool) -> usize {
-    let length = |(name, row): &Part<'_>| 2 * LENGTH + name.len() + row.len();
+fn division(parts: &[NamedRow<'_>], comes_last: bool) -> usize {
+    let length = |(name, row): &NamedRow<'_>| 2 * LENGTH + name.len() + row.len();
     let all: usize = parts.iter().map(length).sum();
     if all <= FULL || parts.len() < 2 {
         return parts.len();
@@ -115,7 +115,7 @@ fn division(parts: &[Part<'_>], comes_last: bool) -> usize {
     half.count().max(1)
 }
 
-fn joined(parts: &[Part<'_>]) -> Vec<u8> {
+fn joined(parts: &[NamedRow<'_>]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(FULL);
     for (name, row) in parts {
         bytes.extend_from_slice(&(name.len() as u32).to_le_bytes());
@@ -126,7 +126,7 @@ fn joined(parts: &[Part<'_>]) -> Vec<u8> {
     bytes
 }
 
-fn parts(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
+fn parts(bytes: &[u8]) -> impl Iterator<Item = NamedRow<'_>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         let (name, after) = rest.split_first_chunk::<LENGTH>()?;

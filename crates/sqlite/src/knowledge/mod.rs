@@ -39,8 +39,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::params;
 use serde_json::json;
 
-use crate::Location;
 use crate::SqliteTx;
+use crate::StoreLocation;
 use crate::journal;
 
 /// The format of the index; an index of another format is made again.
@@ -116,19 +116,19 @@ impl KnowledgeStore for SqliteTx<'_> {
 
 /// The index, opened when it is first asked for.
 pub struct Knowledge {
-    place: Location,
+    place: StoreLocation,
     connection: OnceCell<Connection>,
 }
 
 impl Knowledge {
     pub(crate) fn beside(store: &Path) -> Self {
         let place =
-            Location { path: store.with_file_name(format!("knowledge-{VERSION}.db")), budget: PATIENCE };
+            StoreLocation { path: store.with_file_name(format!("knowledge-{VERSION}.db")), budget: PATIENCE };
         Self { place, connection: OnceCell::new() }
     }
 
     pub(crate) fn in_memory() -> Self {
-        Self { place: Location { path: MEMORY.into(), budget: PATIENCE }, connection: OnceCell::new() }
+        Self { place: StoreLocation { path: MEMORY.into(), budget: PATIENCE }, connection: OnceCell::new() }
     }
 
     fn connection(&self) -> Result<&Connection, StoreError> {
@@ -178,14 +178,14 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
         make(&connection)?;
         return Ok(connection);
     }
-    if let Stand::Good(connection) = stand(path)? {
+    if let IndexState::Good(connection) = stand(path)? {
         return Ok(connection);
     }
     let _lock = lock(path);
     match stand(path)? {
-        Stand::Good(connection) => return Ok(connection),
-        Stand::Empty => {}
-        Stand::Bad => unlink(path),
+        IndexState::Good(connection) => return Ok(connection),
+        IndexState::Empty => {}
+        IndexState::Bad => unlink(path),
     }
     // Private from the start; if something is in the way, SQLite's error says it better.
     let _ = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
@@ -197,25 +197,25 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// The state of the index on disk.
-enum Stand {
+enum IndexState {
     Good(Connection),
     Empty,
     /// An index of another version, or no index at all.
     Bad,
 }
 
-fn stand(path: &Path) -> rusqlite::Result<Stand> {
+fn stand(path: &Path) -> rusqlite::Result<IndexState> {
     if !path.exists() {
-        return Ok(Stand::Empty);
+        return Ok(IndexState::Empty);
     }
     let asked =
         connect(path).and_then(|connection| version(&connection).map(|version| (version, connection)));
     match asked {
-        Ok((VERSION, connection)) => Ok(Stand::Good(connection)),
-        Ok((0, _)) => Ok(Stand::Empty),
-        Ok(_) => Ok(Stand::Bad),
+        Ok((VERSION, connection)) => Ok(IndexState::Good(connection)),
+        Ok((0, _)) => Ok(IndexState::Empty),
+        Ok(_) => Ok(IndexState::Bad),
         Err(error) => match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Ok(Stand::Bad),
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Ok(IndexState::Bad),
             _ => Err(error),
         },
     }

@@ -34,13 +34,13 @@ use crate::apply::json;
 use crate::apply::parse;
 
 /// The kind and the name under which entities are read as one record.
-type Name = (Kind, String);
+type KindAndName = (Kind, String);
 
 /// The entities that an entry edits, by their ids.
 type Edited = BTreeMap<String, Entity>;
 
 /// The ids of edited entities, by the names they have now.
-type Called<'a> = BTreeMap<Name, Vec<&'a String>>;
+type Called<'a> = BTreeMap<KindAndName, Vec<&'a String>>;
 
 /// Takes in all entries, or none; entries that any process has taken in before are skipped.
 pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -> rusqlite::Result<Renewed> {
@@ -100,7 +100,7 @@ fn edit(
     scope: &Scope,
     stamped: StampedEdit<&Edit, &Source>,
     edited: &mut Edited,
-    touched: &mut BTreeSet<Name>,
+    touched: &mut BTreeSet<KindAndName>,
 ) -> rusqlite::Result<()> {
     let id = &stamped.edit.entity;
     if !edited.contains_key(id) {
@@ -138,7 +138,7 @@ fn name_of(
     scope: &Scope,
     edited: &Edited,
     entity: &Entity,
-) -> rusqlite::Result<Option<Name>> {
+) -> rusqlite::Result<Option<KindAndName>> {
     let Some(kind) = entity.text("kind").and_then(Kind::named) else { return Ok(None) };
     if kind != Kind::Relationship {
         return Ok(own_name(entity).map(|name| (kind, name)));
@@ -172,7 +172,7 @@ fn follow_renames(
     tx: &Connection,
     scope: &Scope,
     edited: &mut Edited,
-    touched: &mut BTreeSet<Name>,
+    touched: &mut BTreeSet<KindAndName>,
 ) -> rusqlite::Result<()> {
     let mut renamed = Vec::new();
     for (id, now) in edited.iter() {
@@ -196,10 +196,10 @@ fn follow_renames(
 fn refresh(
     tx: &Connection,
     scope: &Scope,
-    of: &Name,
+    of: &KindAndName,
     edited: &Edited,
     called: &Called<'_>,
-    dependents: &mut BTreeSet<Name>,
+    dependents: &mut BTreeSet<KindAndName>,
 ) -> rusqlite::Result<()> {
     let (kind, name) = (of.0, of.1.as_str());
     let by_name = params![scope.as_str(), kind.as_str(), name];
@@ -271,7 +271,13 @@ fn refresh(
 }
 
 /// Removes a name's words, files and ends from the index.
-fn clear(tx: &Connection, scope: &Scope, of: &Name, number: i64, paths: &[String]) -> rusqlite::Result<()> {
+fn clear(
+    tx: &Connection,
+    scope: &Scope,
+    of: &KindAndName,
+    number: i64,
+    paths: &[String],
+) -> rusqlite::Result<()> {
     let (kind, name) = (of.0, of.1.as_str());
     tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([number])?;
     let mut delete =
@@ -290,7 +296,7 @@ fn clear(tx: &Connection, scope: &Scope, of: &Name, number: i64, paths: &[String
 }
 
 /// Lists the other records to refresh: those that lean on a file, and both ends of a relationship.
-fn others(tx: &Connection, scope: &Scope, kind: Kind, name: &str) -> rusqlite::Result<Vec<Name>> {
+fn others(tx: &Connection, scope: &Scope, kind: Kind, name: &str) -> rusqlite::Result<Vec<KindAndName>> {
     let mut others = Vec::new();
     if kind == Kind::File {
         let mut statement =

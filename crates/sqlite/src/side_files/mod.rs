@@ -61,7 +61,7 @@ const FORMER: [&str; 14] = [
 ];
 
 /// The files beside one store.
-pub(crate) struct Files {
+pub(crate) struct StoreFiles {
     store: PathBuf,
     /// The directory of the store.
     dir: PathBuf,
@@ -76,7 +76,7 @@ pub(crate) struct Files {
     state: RefCell<Option<(SessionId, Rc<File>)>>,
 }
 
-impl Files {
+impl StoreFiles {
     /// The files that belong to the store at `path`.
     pub(crate) fn beside(path: &Path) -> Self {
         Self {
@@ -157,7 +157,7 @@ impl Files {
     }
 }
 
-impl SideFiles for Files {
+impl SideFiles for StoreFiles {
     fn is_current(&self) -> bool {
         self.published.get_or_init(|| Published::read(&self.store)).is_current
     }
@@ -303,7 +303,7 @@ impl SideFiles for Files {
     }
 }
 
-impl Files {
+impl StoreFiles {
     fn text_file(&self, name: &str) -> PathBuf {
         self.dir.join(published::DIR).join(format!("{:016x}", text::checksum(name.as_bytes())))
     }

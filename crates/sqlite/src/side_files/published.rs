@@ -160,33 +160,33 @@ fn text(line: &[u8]) -> String {
 
 /// The state of the published file when the transaction began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Former {
+pub(crate) enum Previous {
     IsCurrent,
     IsStale,
 }
 
-struct Stamp {
+struct PublishedStamp {
     id: String,
     seq: i64,
     sorted: u64,
     files: String,
 }
 
-fn stamp_of(file: &File) -> Option<Stamp> {
+fn stamp_of(file: &File) -> Option<PublishedStamp> {
     let mut bytes = [0; STAMP];
     file.read_exact_at(&mut bytes, 0).ok()?;
     read_stamp(&bytes)
 }
 
-fn stamp_in(store: &Path) -> Option<Stamp> {
+fn stamp_in(store: &Path) -> Option<PublishedStamp> {
     no_waiting().read(true).open(file(store)).ok().as_ref().and_then(stamp_of)
 }
 
-fn read_stamp(bytes: &[u8; STAMP]) -> Option<Stamp> {
+fn read_stamp(bytes: &[u8; STAMP]) -> Option<PublishedStamp> {
     let line = str::from_utf8(bytes.trim_ascii_end()).ok().filter(|_| bytes.ends_with(b"\n"))?;
     let mut words = line.splitn(5, ' ');
     (words.next()? == "consort").then_some(())?;
-    Some(Stamp {
+    Some(PublishedStamp {
         id: words.next()?.to_owned(),
         seq: words.next()?.parse().ok()?,
         sorted: words.next()?.parse().ok()?,
@@ -230,14 +230,14 @@ pub(crate) fn all_lines(store: &Path) -> String {
 
 /// Puts a new file in the place of the old one; whether that succeeded. If not, the old file stays, and
 /// its stamp no longer fits.
-pub(crate) fn write(store: &Path, connection: &Connection, former: Former, mut lines: Vec<&str>) -> bool {
+pub(crate) fn write(store: &Path, connection: &Connection, former: Previous, mut lines: Vec<&str>) -> bool {
     // All but a few lines are in order, which this kind of sorting makes use of.
     lines.sort();
     lines.dedup();
     let length = STAMP + lines.iter().map(|line| line.len() + 1).sum::<usize>();
     let mut text = String::with_capacity(length);
     let (id, seq) = match (former, stamp_in(store)) {
-        (Former::IsCurrent, Some(stamp)) => next(stamp, connection),
+        (Previous::IsCurrent, Some(stamp)) => next(stamp, connection),
         _ => identity(connection).unwrap_or_default(),
     };
     text.push_str(&stamp(store, &id, seq, length as u64));
@@ -284,7 +284,7 @@ fn files(store: &Path) -> String {
 /// Returns the store's id and last entry from a stamp that was up to date before this connection's
 /// transaction. No other table than the journal has row ids, so the connection's last row id is that of
 /// an entry, of this transaction or of an earlier one.
-fn next(former: Stamp, connection: &Connection) -> (String, i64) {
+fn next(former: PublishedStamp, connection: &Connection) -> (String, i64) {
     (former.id, former.seq.max(connection.last_insert_rowid()))
 }
 

@@ -81,7 +81,7 @@ fn what_ends_or_loosens_something_asks() {
     assert!(press(&mut model, "6x").is_empty());
     assert_eq!(ran(&press(&mut model, "y")), "runs stop 12");
     press(&mut model, "4↓o");
-    assert!(matches!(model.input.as_ref().unwrap().purpose, Purpose::Word { .. }));
+    assert!(matches!(model.input.as_ref().unwrap().purpose, InputPurpose::Word { .. }));
     update(&mut model, Event::Paste("otter".into()));
     assert!(model.input.as_ref().unwrap().line.is_empty(), "the word is typed, not pasted");
 }
@@ -133,7 +133,7 @@ fn a_run_is_started_and_one_is_back_after_it() {
     update(&mut model, Event::News(vec![News::Now(NOW.plus(60_000))]));
     assert_eq!(model.panel, Panel::Runs);
     update(&mut model, Event::News(vec![News::Runs(vec![run(13, false)])]));
-    let ended = Run { ended_at: Some(NOW.plus(70_000)), ..run(13, true) };
+    let ended = RunInfo { ended_at: Some(NOW.plus(70_000)), ..run(13, true) };
     update(&mut model, Event::News(vec![News::Runs(vec![ended]), News::Now(NOW.plus(72_000))]));
     assert_eq!(model.panel, Panel::Runs, "it lingers");
     assert!(model.has_card(&model.data.runs[0]));
@@ -182,7 +182,8 @@ fn the_word_to_type_is_seen_beside_a_long_path() {
         reservation.path += &"a-long-directory/".repeat(12);
     }
     press(&mut model, "4↓o");
-    let Some(Purpose::Word { word, .. }) = model.input.as_ref().map(|input| input.purpose.clone()) else {
+    let Some(InputPurpose::Word { word, .. }) = model.input.as_ref().map(|input| input.purpose.clone())
+    else {
         panic!("no word is asked for");
     };
     let screen = drawn(&mut model).replace('\n', " ");
@@ -201,7 +202,7 @@ fn commands_run_and_what_they_print_is_shown() {
     press(&mut model, "\u{1b}");
     assert!(model.overlay.is_none());
     let effects = press(&mut model, ":chat Falcon\n");
-    assert_eq!(effects, [Effect::InTerminal(Errand::new(["chat", "Falcon"]).as_page())]);
+    assert_eq!(effects, [Effect::InTerminal(CommandRun::new(["chat", "Falcon"]).as_page())]);
     press(&mut model, ":q\n");
     assert!(model.is_over);
 }

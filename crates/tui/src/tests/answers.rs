@@ -108,13 +108,15 @@ fn mail_is_replied_to_and_a_contest_offers_what_can_be_done() {
     let Some(Overlay::Choose { options, .. }) = &other.overlay else { panic!("{:?}", other.overlay) };
     assert!(options[1].0.contains("release it from Raven: it is free to take (asks)"), "{options:?}");
     press(&mut other, "2");
-    let Some(Purpose::Word { word, .. }) = other.input.as_ref().map(|input| input.purpose.clone()) else {
+    let Some(InputPurpose::Word { word, .. }) = other.input.as_ref().map(|input| input.purpose.clone())
+    else {
         panic!("{:?}", other.input)
     };
     let wrong = press(&mut other, "yes\n");
     assert!(wrong.is_empty(), "{wrong:?}");
     press(&mut other, "a2");
-    let Some(Purpose::Word { word: again, .. }) = other.input.as_ref().map(|input| input.purpose.clone())
+    let Some(InputPurpose::Word { word: again, .. }) =
+        other.input.as_ref().map(|input| input.purpose.clone())
     else {
         panic!("{:?}", other.input)
     };
@@ -132,7 +134,7 @@ fn an_option_that_is_clicked_is_an_answer() {
     use crossterm::event::MouseEventKind;
     let mut model = model(120, 40);
     drawn(&mut model);
-    let click = |model: &mut Model, target: &Target| {
+    let click = |model: &mut Model, target: &ClickTarget| {
         let (area, _) = model.targets.iter().find(|(_, known)| known == target).cloned().unwrap();
         let mouse = MouseEvent {
             kind: MouseEventKind::Down(MouseButton::Left),
@@ -142,10 +144,10 @@ fn an_option_that_is_clicked_is_an_answer() {
         };
         update(model, Event::Mouse(mouse))
     };
-    let effects = click(&mut model, &Target::Option(2));
+    let effects = click(&mut model, &ClickTarget::Option(2));
     assert_eq!(ran(&effects), "answer 3 -- deny");
     drawn(&mut model);
-    click(&mut model, &Target::Panel(Panel::Feed));
+    click(&mut model, &ClickTarget::Panel(Panel::Feed));
     assert_eq!(model.panel, Panel::Feed);
 }
 

@@ -20,7 +20,7 @@ fn what_was_typed_is_not_lost_with_a_command_that_fails() {
     let Effect::Run(errand) = effects[0].clone() else { panic!() };
     update(&mut model, Event::Done(Outcome { errand, is_well: false, text: "Error: full".into() }));
     press(&mut model, "u");
-    assert!(matches!(model.input.as_ref().unwrap().purpose, Purpose::Message(_)));
+    assert!(matches!(model.input.as_ref().unwrap().purpose, InputPurpose::Message(_)));
 }
 
 #[test]
@@ -56,9 +56,9 @@ fn a_setting_is_changed_where_it_is_shown_and_set_back() {
     };
     assert_eq!((changed, nine.as_str()), (&key, "9"));
     // A refused value is shown again, to be corrected.
-    let errand = Errand { typed: Some(typed.clone()), ..Errand::default() };
+    let errand = CommandRun { typed: Some(typed.clone()), ..CommandRun::default() };
     let refused = Outcome { errand, is_well: false, text: "Error: `9` is not one of them".into() };
-    let later = Undo { what: "the order".into(), how: TakeBack::Scope(None) };
+    let later = Undo { what: "the order".into(), how: UndoAction::Scope(None) };
     model.undo.push(later.clone());
     update(&mut model, Event::Done(refused));
     assert_eq!(model.input.as_ref().unwrap().line.text(), "9");
@@ -70,7 +70,8 @@ fn a_setting_is_changed_where_it_is_shown_and_set_back() {
     assert_eq!(press(&mut model, "u"), [Effect::Set { key: key.clone(), value: back, typed: None }]);
     // A value that protects less has to be confirmed by a word.
     update(&mut model, Event::Ask(Confirmed::Set { key, value: Some(value) }));
-    let Some(Purpose::Word { word, confirmed }) = model.input.as_ref().map(|input| input.purpose.clone())
+    let Some(InputPurpose::Word { word, confirmed }) =
+        model.input.as_ref().map(|input| input.purpose.clone())
     else {
         panic!("{:?}", model.input)
     };
@@ -91,7 +92,7 @@ fn what_is_selected_stays_selected_around_a_filter() {
     assert_eq!(model.reservations()[model.row()].path, path);
     // New rows above do not move the selection, either.
     let mut held = model.data.reservations.clone();
-    held.push(Reservation { path: "a.txt".into(), ..held[0].clone() });
+    held.push(ReservationInfo { path: "a.txt".into(), ..held[0].clone() });
     update(&mut model, Event::News(vec![News::Reservations(held)]));
     assert_eq!(model.reservations()[model.row()].path, path);
 }
@@ -116,14 +117,14 @@ fn an_override_is_seen_and_ended_at_what_it_opens() {
     let mut model = model(120, 40);
     let open = model.data.reservations.iter().find(|one| one.is_overridden).unwrap().clone();
     let held =
-        Reservation { holder: "Raven".into(), is_enforced: true, is_overridden: false, ..open.clone() };
+        ReservationInfo { holder: "Raven".into(), is_enforced: true, is_overridden: false, ..open.clone() };
     let both = vec![held, open.clone()];
     update(&mut model, Event::News(vec![News::Reservations(both)]));
     press(&mut model, "4");
     assert!(drawn(&mut model).contains("Raven  open to everyone for now"));
     model.undo.push(Undo {
         what: "it".into(),
-        how: TakeBack::Effect(Effect::EndOverride {
+        how: UndoAction::Effect(Effect::EndOverride {
             path: open.path.clone(),
             worktree: open.worktree.clone(),
         }),

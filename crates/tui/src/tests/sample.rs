@@ -15,8 +15,8 @@ pub(super) fn ago(seconds: i64) -> Timestamp {
     NOW.minus(seconds * 1_000)
 }
 
-pub(super) fn agent(name: &str, status: Status, doing: &str) -> Agent {
-    Agent {
+pub(super) fn agent(name: &str, status: Status, doing: &str) -> AgentInfo {
+    AgentInfo {
         key: format!("s-{name}"),
         name: name.to_owned(),
         cli: "claude".to_owned(),
@@ -58,8 +58,8 @@ pub(super) fn item(kind: ItemKind, number: i64, agent: &str, text: &str, options
     }
 }
 
-pub(super) fn message(id: &str, from: &str, to: &[&str], seconds: i64, text: &str) -> Message {
-    Message {
+pub(super) fn message(id: &str, from: &str, to: &[&str], seconds: i64, text: &str) -> MessageInfo {
+    MessageInfo {
         id: id.to_owned(),
         called: id.to_owned(),
         at: ago(seconds),
@@ -73,8 +73,8 @@ pub(super) fn message(id: &str, from: &str, to: &[&str], seconds: i64, text: &st
     }
 }
 
-fn agents() -> Vec<Agent> {
-    let falcon = Agent {
+fn agents() -> Vec<AgentInfo> {
+    let falcon = AgentInfo {
         spec: Some("login.md".to_owned()),
         task: Some("TASK-02".to_owned()),
         task_why: Some("knows the session store".to_owned()),
@@ -83,16 +83,16 @@ fn agents() -> Vec<Agent> {
         model: Some("opus".to_owned()),
         ..agent("Falcon", Status::Waiting, "may run: cargo test --workspace")
     };
-    let raven = Agent {
+    let raven = AgentInfo {
         cli: "codex".to_owned(),
         spec: Some("login.md".to_owned()),
         cost: Some(1_240_000),
         subagents: vec!["explorer".to_owned()],
         ..agent("Raven", Status::Working, "Edit src/auth/session.rs")
     };
-    let otter = Agent { last_active: ago(900), ..agent("Otter", Status::Working, "Bash make") };
+    let otter = AgentInfo { last_active: ago(900), ..agent("Otter", Status::Working, "Bash make") };
     let heron =
-        Agent { project: "web".to_owned(), cli: "gemini".to_owned(), ..agent("Heron", Status::Idle, "") };
+        AgentInfo { project: "web".to_owned(), cli: "gemini".to_owned(), ..agent("Heron", Status::Idle, "") };
     vec![falcon, raven, otter, agent("Wren", Status::Idle, ""), heron]
 }
 
@@ -124,8 +124,8 @@ fn queue() -> Vec<Item> {
     vec![question, permission, limit, contest, mail, collision]
 }
 
-fn reservations() -> Vec<Reservation> {
-    let one = |path: &str, holder: &str| Reservation {
+fn reservations() -> Vec<ReservationInfo> {
+    let one = |path: &str, holder: &str| ReservationInfo {
         path: path.to_owned(),
         project: Some("shop".to_owned()),
         holder: holder.to_owned(),
@@ -140,19 +140,19 @@ fn reservations() -> Vec<Reservation> {
         is_yours: false,
     };
     vec![
-        Reservation {
+        ReservationInfo {
             reason: Some("login() becomes sign_in()".to_owned()),
             contest: Some(("Otter".to_owned(), NOW.plus(70_000), Some("the release".to_owned()))),
             ..one("src/auth/", "Raven")
         },
         one("src/auth/token.rs", "Falcon"),
-        Reservation { is_enforced: false, ..one("topic:billing", "Wren") },
-        Reservation { is_overridden: true, is_enforced: false, ..one("docs/login.md", "you") },
+        ReservationInfo { is_enforced: false, ..one("topic:billing", "Wren") },
+        ReservationInfo { is_overridden: true, is_enforced: false, ..one("docs/login.md", "you") },
     ]
 }
 
-fn tasks() -> Vec<Task> {
-    let task = |id: &str, title: &str, state, who: Option<&str>| Task {
+fn tasks() -> Vec<TaskInfo> {
+    let task = |id: &str, title: &str, state, who: Option<&str>| TaskInfo {
         spec: "login.md".to_owned(),
         file: "/w/shop/login.md".to_owned(),
         id: id.to_owned(),
@@ -164,18 +164,18 @@ fn tasks() -> Vec<Task> {
         waits_for: Vec::new(),
     };
     vec![
-        task("TASK-01", "the session store", TaskState::Done, Some("Raven")),
-        task("TASK-02", "the login page", TaskState::Claimed, Some("Falcon")),
-        Task {
+        task("TASK-01", "the session store", TaskColumn::Done, Some("Raven")),
+        task("TASK-02", "the login page", TaskColumn::Claimed, Some("Falcon")),
+        TaskInfo {
             waits_for: vec!["TASK-02".to_owned()],
-            ..task("TASK-03", "log out", TaskState::Blocked, None)
+            ..task("TASK-03", "log out", TaskColumn::Blocked, None)
         },
-        task("TASK-04", "document the cookies", TaskState::Ready, None),
+        task("TASK-04", "document the cookies", TaskColumn::Ready, None),
     ]
 }
 
-pub(super) fn run(number: i64, has_ended: bool) -> Run {
-    Run {
+pub(super) fn run(number: i64, has_ended: bool) -> RunInfo {
+    RunInfo {
         number,
         mark: if has_ended { "✓" } else { "●" }.to_owned(),
         state: if has_ended { "done" } else { "running" }.to_owned(),
@@ -196,8 +196,8 @@ pub(super) fn run(number: i64, has_ended: bool) -> Run {
     }
 }
 
-fn settings() -> Vec<Setting> {
-    let setting = |key: &str, value: &str, tier: &str, source: &str, about: &str| Setting {
+fn settings() -> Vec<SettingInfo> {
+    let setting = |key: &str, value: &str, tier: &str, source: &str, about: &str| SettingInfo {
         key: key.to_owned(),
         value: value.to_owned(),
         tier: tier.to_owned(),
@@ -228,7 +228,7 @@ pub(super) fn model(columns: u16, rows: u16) -> Model {
     let mut model = Model::new("shop", (columns, rows), NOW, 7);
     model.hint = "Open another terminal and run `claude`; it will appear here.".to_owned();
     model.clis = vec!["claude".to_owned(), "codex".to_owned()];
-    let unread = Message {
+    let unread = MessageInfo {
         is_unread: true,
         kind: Some("question".to_owned()),
         ..message("41", "Otter", &["you"], 130, "Shall I merge?")
@@ -269,7 +269,7 @@ pub(super) fn model(columns: u16, rows: u16) -> Model {
         about: vec!["src/login.rs".to_owned(), "cookie".to_owned()],
         number: Some(4),
     };
-    let heading = Heading {
+    let heading = HeadingInfo {
         name: "Falcon".to_owned(),
         deepening: vec!["login".to_owned()],
         emerging: vec!["cookie".to_owned()],

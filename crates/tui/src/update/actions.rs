@@ -9,73 +9,73 @@ use super::run;
 use super::typing;
 use crate::About;
 use crate::ChatTab;
+use crate::CommandRun;
 use crate::Confirmed;
 use crate::Effect;
-use crate::Errand;
 use crate::Focus;
+use crate::InputPurpose;
 use crate::Item;
 use crate::ItemKind;
 use crate::Model;
 use crate::Overlay;
 use crate::Panel;
-use crate::Purpose;
 use crate::Sort;
-use crate::TakeBack;
 use crate::Undo;
-use crate::keys::Action;
+use crate::UndoAction;
+use crate::keys::KeyAction;
 
 /// The most changes that can be taken back.
 const MOST_UNDO: usize = 50;
 
-pub(super) fn act(model: &mut Model, action: Action, key: &KeyEvent) -> Vec<Effect> {
+pub(super) fn act(model: &mut Model, action: KeyAction, key: &KeyEvent) -> Vec<Effect> {
     match action {
-        Action::NextPanel => moves::show(model, model.panel.after(1)),
-        Action::PreviousPanel => moves::show(model, model.panel.after(-1)),
-        Action::Panel => {
+        KeyAction::NextPanel => moves::show(model, model.panel.after(1)),
+        KeyAction::PreviousPanel => moves::show(model, model.panel.after(-1)),
+        KeyAction::Panel => {
             if let KeyCode::Char(digit) = key.code
                 && let Some(at) = digit.to_digit(10)
             {
                 moves::show(model, Panel::ALL[at as usize - 1]);
             }
         }
-        Action::Left => moves::turn(model, -1),
-        Action::Right => moves::turn(model, 1),
-        Action::Up => moves::step(model, -1),
-        Action::Down => moves::step(model, 1),
-        Action::PageUp => moves::page(model, -1),
-        Action::PageDown => moves::page(model, 1),
-        Action::First => moves::jump(model, false),
-        Action::Last => moves::jump(model, true),
-        Action::Open => return open(model),
-        Action::Back => moves::back(model),
-        Action::Answer => return answer(model),
-        Action::Message => message(model),
-        Action::Reply => reply(model),
-        Action::Broadcast => typing::begin(model, Purpose::Broadcast),
-        Action::Focus => return focus(model),
-        Action::New => choose::new(model),
-        Action::Interrupt => interrupt(model),
-        Action::Override => return override_reservation(model),
-        Action::HandOver => choose::hand_over(model),
-        Action::Task => task(model),
-        Action::Project => next_project(model),
-        Action::Sort => next_sort(model),
-        Action::NextItem => next_item(model),
-        Action::Filter => {
+        KeyAction::Left => moves::turn(model, -1),
+        KeyAction::Right => moves::turn(model, 1),
+        KeyAction::Up => moves::step(model, -1),
+        KeyAction::Down => moves::step(model, 1),
+        KeyAction::PageUp => moves::page(model, -1),
+        KeyAction::PageDown => moves::page(model, 1),
+        KeyAction::First => moves::jump(model, false),
+        KeyAction::Last => moves::jump(model, true),
+        KeyAction::Open => return open(model),
+        KeyAction::Back => moves::back(model),
+        KeyAction::Answer => return answer(model),
+        KeyAction::Message => message(model),
+        KeyAction::Reply => reply(model),
+        KeyAction::Broadcast => typing::begin(model, InputPurpose::Broadcast),
+        KeyAction::Focus => return focus(model),
+        KeyAction::New => choose::new(model),
+        KeyAction::Interrupt => interrupt(model),
+        KeyAction::Override => return override_reservation(model),
+        KeyAction::HandOver => choose::hand_over(model),
+        KeyAction::Task => task(model),
+        KeyAction::Project => next_project(model),
+        KeyAction::Sort => next_sort(model),
+        KeyAction::NextItem => next_item(model),
+        KeyAction::Filter => {
             let filter = model.filter.clone();
-            typing::begin_with(model, Purpose::Filter, &filter);
+            typing::begin_with(model, InputPurpose::Filter, &filter);
         }
-        Action::Command => typing::begin(model, Purpose::Command),
-        Action::Undo => return undo(model),
-        Action::Help => model.overlay = Some(Overlay::Help { scroll: 0 }),
-        Action::Quit => {
+        KeyAction::Command => typing::begin(model, InputPurpose::Command),
+        KeyAction::Undo => return undo(model),
+        KeyAction::Help => model.overlay = Some(Overlay::Help { scroll: 0 }),
+        KeyAction::Quit => {
             model.is_over = true;
             return vec![Effect::Quit];
         }
-        Action::Copy => return copy(model),
-        Action::Pin => mark(model, true),
-        Action::Mute => mark(model, false),
-        Action::Redraw => return vec![Effect::Redraw],
+        KeyAction::Copy => return copy(model),
+        KeyAction::Pin => mark(model, true),
+        KeyAction::Mute => mark(model, false),
+        KeyAction::Redraw => return vec![Effect::Redraw],
     }
     Vec::new()
 }
@@ -95,11 +95,11 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
                 ChatTab::Agents => {
                     if let Some(name) = model.selected_agent().map(|agent| agent.name.clone()) {
                         model.chat = ChatTab::With(name.clone());
-                        typing::begin(model, Purpose::Message(name));
+                        typing::begin(model, InputPurpose::Message(name));
                     }
                 }
-                ChatTab::With(name) => typing::begin(model, Purpose::Message(name)),
-                ChatTab::All => typing::begin(model, Purpose::Broadcast),
+                ChatTab::With(name) => typing::begin(model, InputPurpose::Message(name)),
+                ChatTab::All => typing::begin(model, InputPurpose::Broadcast),
             }
             Vec::new()
         }
@@ -115,27 +115,27 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             };
             // `explain` would take a path after `--` for a command.
             let path = (if path.0.starts_with('-') { format!("./{}", path.0) } else { path.0 }, path.1);
-            run(model, Errand::new(["explain", &path.0]).in_dir(&path.1).as_page())
+            run(model, CommandRun::new(["explain", &path.0]).in_dir(&path.1).as_page())
         }
         Panel::Radar => {
             let number = model.data.pairs.get(model.row()).and_then(|pair| pair.number);
             match number {
-                Some(number) => run(model, Errand::new(["radar", "show", &number.to_string()]).as_page()),
+                Some(number) => run(model, CommandRun::new(["radar", "show", &number.to_string()]).as_page()),
                 None => Vec::new(),
             }
         }
         Panel::Runs => match model.runs().get(model.row()).map(|run| run.number.to_string()) {
-            Some(number) => run(model, Errand::new(["runs", "show", &number]).as_page()),
+            Some(number) => run(model, CommandRun::new(["runs", "show", &number]).as_page()),
             None => Vec::new(),
         },
         Panel::Knowledge => {
-            typing::begin(model, Purpose::Ask);
+            typing::begin(model, InputPurpose::Ask);
             Vec::new()
         }
         Panel::Settings => {
             let selected = model.settings().get(model.row()).map(|one| (one.key.clone(), one.value.clone()));
             if let Some((key, now)) = selected {
-                typing::begin(model, Purpose::Set { key, now });
+                typing::begin(model, InputPurpose::Set { key, now });
             }
             Vec::new()
         }
@@ -172,9 +172,9 @@ pub(super) fn answer(model: &mut Model) -> Vec<Effect> {
         (ItemKind::Contest | ItemKind::Collision, _) => choose::about_item(model, &item),
         (_, About::Run(number)) => {
             model.dismissed.insert(item.key.clone());
-            return run(model, Errand::new(["runs", "show", &number.to_string()]).as_page());
+            return run(model, CommandRun::new(["runs", "show", &number.to_string()]).as_page());
         }
-        _ => typing::begin(model, Purpose::Answer { item: item.key, given: Vec::new() }),
+        _ => typing::begin(model, InputPurpose::Answer { item: item.key, given: Vec::new() }),
     }
     Vec::new()
 }
@@ -201,8 +201,8 @@ pub(super) fn meant_agent(model: &Model) -> Option<String> {
 
 fn message(model: &mut Model) {
     match meant_agent(model) {
-        Some(name) => typing::begin(model, Purpose::Message(name)),
-        None if model.panel == Panel::Messages => typing::begin(model, Purpose::Broadcast),
+        Some(name) => typing::begin(model, InputPurpose::Message(name)),
+        None if model.panel == Panel::Messages => typing::begin(model, InputPurpose::Broadcast),
         None => model.say("Select an agent first; b writes to all."),
     }
 }
@@ -217,7 +217,7 @@ fn reply(model: &mut Model) {
         None => model.data.messages.iter().rfind(|message| !message.is_mine),
     };
     match last.map(|message| (message.from.clone(), message.called.clone())) {
-        Some((to, called)) => typing::begin(model, Purpose::Reply { to, called }),
+        Some((to, called)) => typing::begin(model, InputPurpose::Reply { to, called }),
         None => model.say(match name {
             Some(name) => match model.data.messages.iter().rfind(|message| message.is_unread) {
                 Some(last) => {
@@ -250,7 +250,7 @@ fn interrupt(model: &mut Model) {
             Some((false, number, name)) => {
                 model.overlay = Some(Overlay::Confirm {
                     what: format!("Stop run {number} ({name})?"),
-                    effect: Effect::Run(Errand::new(["runs", "stop", &number.to_string()])),
+                    effect: Effect::Run(CommandRun::new(["runs", "stop", &number.to_string()])),
                 });
             }
         }
@@ -290,7 +290,7 @@ fn override_reservation(model: &mut Model) -> Vec<Effect> {
     // Ending an override restores protection, so it needs no confirming word.
     if let Some(open) = model.opened_by(&one) {
         let end = Effect::EndOverride { path: open.path.clone(), worktree: open.worktree.clone() };
-        model.undo.retain(|undo| undo.how != TakeBack::Effect(end.clone()));
+        model.undo.retain(|undo| undo.how != UndoAction::Effect(end.clone()));
         return vec![end];
     }
     let (path, worktree) = (one.path, one.worktree);
@@ -327,7 +327,7 @@ fn next_project(model: &mut Model) {
     let all: Vec<Option<String>> = [here, None].into_iter().chain(projects.into_iter().map(Some)).collect();
     let at = all.iter().position(|scope| *scope == model.scope).unwrap_or(0);
     let before = std::mem::replace(&mut model.scope, all[(at + 1) % all.len()].clone());
-    remember(model, "the project", TakeBack::Scope(before));
+    remember(model, "the project", UndoAction::Scope(before));
     model.say(match &model.scope {
         Some(project) => format!("Project {project}"),
         None => "All projects".to_owned(),
@@ -337,7 +337,7 @@ fn next_project(model: &mut Model) {
 fn next_sort(model: &mut Model) {
     let at = Sort::ALL.iter().position(|sort| *sort == model.sort).unwrap_or(0);
     let before = std::mem::replace(&mut model.sort, Sort::ALL[(at + 1) % Sort::ALL.len()]);
-    remember(model, "the order", TakeBack::Sort(before));
+    remember(model, "the order", UndoAction::Sort(before));
     model.say(format!("Sorted by {}", model.sort.words()));
 }
 
@@ -364,16 +364,16 @@ fn mark(model: &mut Model, is_pin: bool) {
     let before = marks.clone();
     let is_on = marks.insert(key.clone()) || !marks.remove(&key);
     let (done, how) = match (is_pin, is_on) {
-        (true, true) => ("pinned", TakeBack::Pinned(before)),
-        (true, false) => ("not pinned any more", TakeBack::Pinned(before)),
-        (false, true) => ("muted", TakeBack::Muted(before)),
-        (false, false) => ("not muted any more", TakeBack::Muted(before)),
+        (true, true) => ("pinned", UndoAction::Pinned(before)),
+        (true, false) => ("not pinned any more", UndoAction::Pinned(before)),
+        (false, true) => ("muted", UndoAction::Muted(before)),
+        (false, false) => ("not muted any more", UndoAction::Muted(before)),
     };
     remember(model, &format!("that {name} is {done}"), how);
     model.say(format!("{name} is {done}."));
 }
 
-pub(super) fn remember(model: &mut Model, what: &str, how: TakeBack) {
+pub(super) fn remember(model: &mut Model, what: &str, how: UndoAction) {
     model.undo.push(Undo { what: what.to_owned(), how });
     let excess = model.undo.len().saturating_sub(MOST_UNDO);
     model.undo.drain(..excess);
@@ -385,16 +385,16 @@ fn undo(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     model.say(match how {
-        TakeBack::Typed(_) => what,
+        UndoAction::Typed(_) => what,
         _ => format!("Undone: {what}"),
     });
     match how {
-        TakeBack::Pinned(before) => model.pinned = before,
-        TakeBack::Muted(before) => model.muted = before,
-        TakeBack::Sort(before) => model.sort = before,
-        TakeBack::Scope(before) => model.scope = before,
-        TakeBack::Typed(input) => model.input = Some(*input),
-        TakeBack::Effect(effect) => return vec![effect],
+        UndoAction::Pinned(before) => model.pinned = before,
+        UndoAction::Muted(before) => model.muted = before,
+        UndoAction::Sort(before) => model.sort = before,
+        UndoAction::Scope(before) => model.scope = before,
+        UndoAction::Typed(input) => model.input = Some(*input),
+        UndoAction::Effect(effect) => return vec![effect],
     }
     Vec::new()
 }

@@ -9,14 +9,14 @@ use super::run;
 use super::typing;
 use crate::About;
 use crate::Choice;
+use crate::CommandRun;
 use crate::Confirmed;
 use crate::Effect;
-use crate::Errand;
+use crate::InputPurpose;
 use crate::Item;
 use crate::ItemKind;
 use crate::Model;
 use crate::Overlay;
-use crate::Purpose;
 
 fn choose(model: &mut Model, title: String, options: Vec<(String, Choice)>) {
     model.overlay = Some(Overlay::Choose { title, options, at: 0 });
@@ -55,7 +55,7 @@ pub(super) fn hand_over(model: &mut Model) {
 /// Opens the list of agents to propose the selected task to.
 pub(super) fn assign(model: &mut Model) {
     let Some(task) = model.tasks().get(model.row()).map(|task| (*task).clone()) else { return };
-    if task.state == crate::TaskState::Done {
+    if task.state == crate::TaskColumn::Done {
         model.say(format!("{} is done.", task.id));
         return;
     }
@@ -100,14 +100,14 @@ pub(super) fn about_item(model: &mut Model, item: &Item) {
 /// Carries out a choice.
 pub(super) fn chosen(model: &mut Model, choice: Choice) -> Vec<Effect> {
     match choice {
-        Choice::NewRun => typing::begin(model, Purpose::Run),
-        Choice::OpenPane(cli) => typing::begin(model, Purpose::Open(cli)),
+        Choice::NewRun => typing::begin(model, InputPurpose::Run),
+        Choice::OpenPane(cli) => typing::begin(model, InputPurpose::Open(cli)),
         Choice::HandOver { from, to } => {
             let what = format!(
                 "Hand the work of {from} over to {to}? {to} gets a message with all that is known of it; \
                  {from} goes on until you stop it."
             );
-            let effect = Effect::Run(Errand::new(["agent", "handoff", &from, "--to", &to]));
+            let effect = Effect::Run(CommandRun::new(["agent", "handoff", &from, "--to", &to]));
             model.overlay = Some(Overlay::Confirm { what, effect });
         }
         Choice::Assign { task, to } => {
@@ -119,10 +119,12 @@ pub(super) fn chosen(model: &mut Model, choice: Choice) -> Vec<Effect> {
                 task.id,
                 text::shell_quoted(&task.file)
             );
-            return run(model, Errand::new(["send", "-t", "delegate", &to, "-"]).with_input(&words));
+            return run(model, CommandRun::new(["send", "-t", "delegate", &to, "-"]).with_input(&words));
         }
-        Choice::Write(name) => typing::begin(model, Purpose::Message(name)),
-        Choice::WriteBoth(one, other) => typing::begin(model, Purpose::Message(format!("{one},{other}"))),
+        Choice::Write(name) => typing::begin(model, InputPurpose::Message(name)),
+        Choice::WriteBoth(one, other) => {
+            typing::begin(model, InputPurpose::Message(format!("{one},{other}")))
+        }
         Choice::Override { path, worktree } => {
             typing::ask_word(model, Confirmed::Override { path, worktree });
         }
@@ -130,7 +132,7 @@ pub(super) fn chosen(model: &mut Model, choice: Choice) -> Vec<Effect> {
             typing::ask_word(model, Confirmed::Release { path, worktree });
         }
         Choice::Show(words) => {
-            return run(model, Errand { words, ..Errand::default() }.as_page());
+            return run(model, CommandRun { words, ..CommandRun::default() }.as_page());
         }
         Choice::Hide(key) => {
             model.dismissed.insert(key);

@@ -3,9 +3,9 @@
 use consort_core::presence::Status;
 
 use super::run;
-use crate::Agent;
+use crate::AgentInfo;
+use crate::CommandRun;
 use crate::Effect;
-use crate::Errand;
 use crate::Model;
 
 /// Commands that ask questions, run until they are ended, or show a terminal: they get the screen's terminal
@@ -66,7 +66,7 @@ pub(super) fn carry_out(model: &mut Model, line: &str) -> Vec<Effect> {
         }
         Some(_) => {}
     }
-    let mut errand = Errand { words, ..Errand::default() }.as_page();
+    let mut errand = CommandRun { words, ..CommandRun::default() }.as_page();
     // The command is about the project that is shown, so it runs in a worktree of that project.
     if let Some(other) = model.scope.clone().filter(|project| *project != model.project) {
         let Some(agent) = model.data.agents.iter().find(|agent| is_at_work_here(agent, &other)) else {
@@ -78,7 +78,7 @@ pub(super) fn carry_out(model: &mut Model, line: &str) -> Vec<Effect> {
     if takes_terminal(&errand.words) { vec![Effect::InTerminal(errand)] } else { run(model, errand) }
 }
 
-fn is_at_work_here(agent: &Agent, project: &str) -> bool {
+fn is_at_work_here(agent: &AgentInfo, project: &str) -> bool {
     agent.project == project && agent.machine.is_none() && agent.status != Status::Gone
 }
 

@@ -19,20 +19,20 @@ use crossterm::event::KeyEventKind;
 use crossterm::event::KeyModifiers;
 
 use crate::ChatTab;
+use crate::CommandRun;
 use crate::Effect;
-use crate::Errand;
 use crate::Event;
 use crate::Focus;
+use crate::InputPurpose;
 use crate::Interest;
 use crate::Model;
 use crate::News;
 use crate::Outcome;
 use crate::Overlay;
 use crate::Panel;
-use crate::Purpose;
 use crate::Shown;
-use crate::TakeBack;
 use crate::Undo;
+use crate::UndoAction;
 use crate::keys;
 
 /// The time for which a notice is shown; an error is shown for `COMPLAINT`.
@@ -69,7 +69,7 @@ pub fn update(model: &mut Model, event: Event) -> Vec<Effect> {
             news.into_iter().for_each(|one| take_in(model, one));
             Vec::new()
         }
-        Event::Terminal(words) => vec![Effect::InTerminal(Errand { words, ..Errand::default() })],
+        Event::Terminal(words) => vec![Effect::InTerminal(CommandRun { words, ..CommandRun::default() })],
         Event::Ask(confirmed) => {
             // A person who is typing is not interrupted.
             match model.input.is_some() {
@@ -184,7 +184,7 @@ fn pass_time(model: &mut Model, now: Timestamp) {
 
 /// Says if the item of the open answer line was answered elsewhere, and closes the line if it is empty.
 fn close_answered(model: &mut Model) {
-    let Some(Purpose::Answer { item, .. }) = model.input.as_ref().map(|input| &input.purpose) else {
+    let Some(InputPurpose::Answer { item, .. }) = model.input.as_ref().map(|input| &input.purpose) else {
         return;
     };
     if !model.data.queue.iter().any(|one| one.key == *item) {
@@ -239,10 +239,9 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
         false => told.join(" · "),
     };
     if let Some(typed) = errand.typed {
-        if let Purpose::Set { key, .. } = &typed.purpose {
+        if let InputPurpose::Set { key, .. } = &typed.purpose {
             // Nothing was changed, so there is nothing to undo; the value is shown again, to be corrected.
-            let is_it =
-                |undo: &Undo| matches!(&undo.how, TakeBack::Effect(Effect::Set { key: of, .. }) if of == key);
+            let is_it = |undo: &Undo| matches!(&undo.how, UndoAction::Effect(Effect::Set { key: of, .. }) if of == key);
             if let Some(at) = model.undo.iter().rposition(is_it) {
                 model.undo.remove(at);
             }
@@ -251,7 +250,7 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
             return Vec::new();
         }
         why.push_str(" · u brings back what you typed");
-        actions::remember(model, "This is what you typed.", TakeBack::Typed(typed));
+        actions::remember(model, "This is what you typed.", UndoAction::Typed(typed));
     }
     model.complain(why);
     Vec::new()
@@ -291,7 +290,7 @@ fn settle(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Runs a command, and shows a notice that it runs.
-fn run(model: &mut Model, errand: Errand) -> Vec<Effect> {
+fn run(model: &mut Model, errand: CommandRun) -> Vec<Effect> {
     model.say(format!("consort {} …", errand.words.join(" ")));
     vec![Effect::Run(errand)]
 }

@@ -10,13 +10,13 @@ use super::moves;
 use super::overlays;
 use super::typing;
 use crate::ChatTab;
+use crate::ClickTarget;
 use crate::Effect;
 use crate::Focus;
+use crate::InputPurpose;
 use crate::Model;
 use crate::Overlay;
 use crate::Panel;
-use crate::Purpose;
-use crate::Target;
 
 /// The number of rows that a turn of the wheel moves.
 const WHEEL: isize = 3;
@@ -36,10 +36,10 @@ pub(super) fn on_mouse(model: &mut Model, mouse: &MouseEvent) -> Vec<Effect> {
     }
 }
 
-fn click(model: &mut Model, target: Target) -> Vec<Effect> {
+fn click(model: &mut Model, target: ClickTarget) -> Vec<Effect> {
     // A window over the panels takes all clicks.
     if let Some(overlay) = &model.overlay {
-        if let (Overlay::Choose { options, .. }, Target::Choice(at)) = (overlay, &target)
+        if let (Overlay::Choose { options, .. }, ClickTarget::Choice(at)) = (overlay, &target)
             && let Some((_, choice)) = options.get(*at)
         {
             let choice = choice.clone();
@@ -48,11 +48,11 @@ fn click(model: &mut Model, target: Target) -> Vec<Effect> {
         return Vec::new();
     }
     match target {
-        Target::Panel(panel) => {
+        ClickTarget::Panel(panel) => {
             model.input = None;
             moves::show(model, panel);
         }
-        Target::Item(at) => {
+        ClickTarget::Item(at) => {
             let key = model.queue().get(at).map(|item| item.key.clone());
             let is_again = model.focus == Focus::Queue && model.item == key;
             model.item = key;
@@ -61,29 +61,29 @@ fn click(model: &mut Model, target: Target) -> Vec<Effect> {
                 return actions::answer(model);
             }
         }
-        Target::Option(at) => return click_option(model, at),
-        Target::Agent(key) => {
+        ClickTarget::Option(at) => return click_option(model, at),
+        ClickTarget::Agent(key) => {
             model.focus = Focus::Main;
             if model.agent.as_ref() == Some(&key) {
                 return actions::open(model);
             }
             model.agent = Some(key);
         }
-        Target::Row(at) => {
+        ClickTarget::Row(at) => {
             model.focus = Focus::Main;
             if model.row() == at && model.panel != Panel::Messages {
                 return actions::open(model);
             }
             model.rows[model.panel.index()] = at;
         }
-        Target::DetailTab(tab) => model.tab = tab,
-        Target::Detail | Target::Choice(_) => {}
-        Target::Chat(tab) => {
+        ClickTarget::DetailTab(tab) => model.tab = tab,
+        ClickTarget::Detail | ClickTarget::Choice(_) => {}
+        ClickTarget::Chat(tab) => {
             model.chat = tab;
             model.scroll = 0;
             model.input = None;
         }
-        Target::InputLine => {
+        ClickTarget::InputLine => {
             if model.input.is_none() {
                 return actions::open(model);
             }
@@ -94,7 +94,7 @@ fn click(model: &mut Model, target: Target) -> Vec<Effect> {
 
 /// Answers the selected item with the option that was clicked.
 fn click_option(model: &mut Model, at: usize) -> Vec<Effect> {
-    if !matches!(model.input.as_ref().map(|input| &input.purpose), Some(Purpose::Answer { .. })) {
+    if !matches!(model.input.as_ref().map(|input| &input.purpose), Some(InputPurpose::Answer { .. })) {
         let effects = actions::answer(model);
         if model.input.is_none() {
             return effects;
@@ -102,7 +102,7 @@ fn click_option(model: &mut Model, at: usize) -> Vec<Effect> {
     }
     let Some(item) = model.selected_item() else { return Vec::new() };
     let given = match model.input.as_ref().map(|input| &input.purpose) {
-        Some(Purpose::Answer { given, .. }) => given.clone(),
+        Some(InputPurpose::Answer { given, .. }) => given.clone(),
         _ => return Vec::new(),
     };
     match typing::options(item, &given).get(at).cloned() {
@@ -111,17 +111,17 @@ fn click_option(model: &mut Model, at: usize) -> Vec<Effect> {
     }
 }
 
-fn wheel(model: &mut Model, target: Option<Target>, by: isize) -> Vec<Effect> {
+fn wheel(model: &mut Model, target: Option<ClickTarget>, by: isize) -> Vec<Effect> {
     if let Some(Overlay::Help { scroll } | Overlay::Page { scroll, .. }) = &mut model.overlay {
         *scroll = scroll.saturating_add_signed(by);
         return Vec::new();
     }
     match target {
-        Some(Target::Item(_) | Target::Option(_)) => {
+        Some(ClickTarget::Item(_) | ClickTarget::Option(_)) => {
             model.focus = Focus::Queue;
             moves::step(model, by.signum());
         }
-        Some(Target::Detail) if model.panel == Panel::Agents => {
+        Some(ClickTarget::Detail) if model.panel == Panel::Agents => {
             model.scroll = model.scroll.saturating_add_signed(by);
         }
         _ if model.panel == Panel::Messages && model.chat != ChatTab::Agents => {

@@ -4,12 +4,12 @@ use crossterm::event::KeyCode;
 use crossterm::event::KeyEvent;
 
 use super::choose;
+use crate::CommandRun;
 use crate::Effect;
-use crate::Errand;
 use crate::Model;
 use crate::Overlay;
 use crate::keys;
-use crate::keys::Action;
+use crate::keys::KeyAction;
 
 pub(super) fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
     let half = (usize::from(model.size.1) / 2).max(1);
@@ -21,7 +21,7 @@ pub(super) fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
             match key.code {
                 KeyCode::Char('y' | 'Y') => {
                     model.overlay = None;
-                    if let Effect::Run(Errand { words, .. }) = &effect {
+                    if let Effect::Run(CommandRun { words, .. }) = &effect {
                         let words = words.join(" ");
                         model.say(format!("consort {words} …"));
                     }
@@ -43,29 +43,31 @@ pub(super) fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
                 return chosen.map_or_else(Vec::new, |choice| take(model, choice));
             }
             match action {
-                Some(Action::Up) => *at = at.saturating_sub(1),
-                Some(Action::Down) => *at = (*at + 1).min(count.saturating_sub(1)),
-                Some(Action::First) => *at = 0,
-                Some(Action::Last) => *at = count.saturating_sub(1),
-                Some(Action::Open) => {
+                Some(KeyAction::Up) => *at = at.saturating_sub(1),
+                Some(KeyAction::Down) => *at = (*at + 1).min(count.saturating_sub(1)),
+                Some(KeyAction::First) => *at = 0,
+                Some(KeyAction::Last) => *at = count.saturating_sub(1),
+                Some(KeyAction::Open) => {
                     let chosen = options.get(*at).map(|(_, choice)| choice.clone());
                     return chosen.map_or_else(Vec::new, |choice| take(model, choice));
                 }
-                Some(Action::Back | Action::Quit) => model.overlay = None,
+                Some(KeyAction::Back | KeyAction::Quit) => model.overlay = None,
                 _ => {}
             }
             Vec::new()
         }
         Some(Overlay::Help { scroll } | Overlay::Page { scroll, .. }) => {
             match action {
-                Some(Action::Up) => *scroll = scroll.saturating_sub(1),
-                Some(Action::Down) => *scroll += 1,
-                Some(Action::PageUp) => *scroll = scroll.saturating_sub(half),
-                Some(Action::PageDown) => *scroll += half,
-                Some(Action::First) => *scroll = 0,
-                Some(Action::Last) => *scroll = usize::MAX / 2,
-                Some(Action::Back | Action::Quit | Action::Open | Action::Help) => model.overlay = None,
-                Some(Action::Copy) => {
+                Some(KeyAction::Up) => *scroll = scroll.saturating_sub(1),
+                Some(KeyAction::Down) => *scroll += 1,
+                Some(KeyAction::PageUp) => *scroll = scroll.saturating_sub(half),
+                Some(KeyAction::PageDown) => *scroll += half,
+                Some(KeyAction::First) => *scroll = 0,
+                Some(KeyAction::Last) => *scroll = usize::MAX / 2,
+                Some(KeyAction::Back | KeyAction::Quit | KeyAction::Open | KeyAction::Help) => {
+                    model.overlay = None
+                }
+                Some(KeyAction::Copy) => {
                     if let Some(Overlay::Page { lines, .. }) = &model.overlay {
                         let text = lines.join("\n");
                         model.say("Copied.");

@@ -8,16 +8,16 @@ use super::actions;
 use super::command_line;
 use super::run;
 use crate::ChatTab;
+use crate::CommandRun;
 use crate::Confirmed;
 use crate::Effect;
-use crate::Errand;
 use crate::Input;
+use crate::InputPurpose;
 use crate::Item;
 use crate::LineEdit;
 use crate::Model;
 use crate::Panel;
-use crate::Purpose;
-use crate::TakeBack;
+use crate::UndoAction;
 
 /// Words that are short, easily typed and not easily confused.
 const WORDS: &[&str] = &[
@@ -26,12 +26,12 @@ const WORDS: &[&str] = &[
 ];
 
 /// Opens an input line.
-pub(super) fn begin(model: &mut Model, purpose: Purpose) {
+pub(super) fn begin(model: &mut Model, purpose: InputPurpose) {
     begin_with(model, purpose, "");
 }
 
 /// Opens an input line with a text in it.
-pub(super) fn begin_with(model: &mut Model, purpose: Purpose, text: &str) {
+pub(super) fn begin_with(model: &mut Model, purpose: InputPurpose, text: &str) {
     let mut line = LineEdit::default();
     line.set(text);
     model.input = Some(Input { purpose, line });
@@ -49,14 +49,14 @@ pub(super) fn ask_word(model: &mut Model, confirmed: Confirmed) {
             model.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     }
     let word = word(model.seed).to_owned();
-    begin(model, Purpose::Word { word, confirmed });
+    begin(model, InputPurpose::Word { word, confirmed });
 }
 
 /// Adds a text that was pasted.
 pub(super) fn paste(model: &mut Model, text: &str) {
     // A word that confirms a change has to be typed.
     if let Some(input) = &mut model.input
-        && !matches!(input.purpose, Purpose::Word { .. })
+        && !matches!(input.purpose, InputPurpose::Word { .. })
     {
         input.line.insert(text);
         follow_filter(model);
@@ -78,7 +78,7 @@ pub(super) fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
         }
         KeyCode::Char('j') if is_control => input.line.insert("\n"),
         KeyCode::Enter => return submit(model),
-        KeyCode::Tab if matches!(input.purpose, Purpose::Set { .. }) => fill_in(input),
+        KeyCode::Tab if matches!(input.purpose, InputPurpose::Set { .. }) => fill_in(input),
         KeyCode::Tab | KeyCode::BackTab => turn_chat(model, key.code == KeyCode::Tab),
         KeyCode::Backspace if is_control => input.line.delete_word(),
         KeyCode::Backspace => input.line.backspace(),
@@ -105,7 +105,7 @@ pub(super) fn on_key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
 
 /// Applies a filter while it is typed.
 fn follow_filter(model: &mut Model) {
-    if let Some(Input { purpose: Purpose::Filter, line }) = &model.input {
+    if let Some(Input { purpose: InputPurpose::Filter, line }) = &model.input {
         model.filter = line.text().to_owned();
     }
 }
@@ -114,15 +114,15 @@ fn follow_filter(model: &mut Model) {
 fn cancel(model: &mut Model) {
     let Some(input) = model.input.take() else { return };
     match &input.purpose {
-        Purpose::Filter => model.filter.clear(),
-        Purpose::Message(_)
-        | Purpose::Reply { .. }
-        | Purpose::Broadcast
-        | Purpose::Run
-        | Purpose::Open(_)
+        InputPurpose::Filter => model.filter.clear(),
+        InputPurpose::Message(_)
+        | InputPurpose::Reply { .. }
+        | InputPurpose::Broadcast
+        | InputPurpose::Run
+        | InputPurpose::Open(_)
             if !input.line.is_empty() =>
         {
-            actions::remember(model, "This is what you wrote.", TakeBack::Typed(Box::new(input)));
+            actions::remember(model, "This is what you wrote.", UndoAction::Typed(Box::new(input)));
             model.say("Not sent. u brings it back.");
         }
         _ => {}
@@ -131,7 +131,7 @@ fn cancel(model: &mut Model) {
 
 /// Puts the present value of a setting into the line, to be changed.
 fn fill_in(input: &mut Input) {
-    if let Purpose::Set { now, .. } = &input.purpose {
+    if let InputPurpose::Set { now, .. } = &input.purpose {
         let now = now.clone();
         input.line.set(&now);
     }
@@ -148,8 +148,8 @@ fn turn_chat(model: &mut Model, is_forward: bool) {
     let Some(tab) = tabs.get((at + by) % tabs.len()).cloned() else { return };
     if let Some(input) = &mut model.input {
         input.purpose = match &tab {
-            ChatTab::With(name) => Purpose::Message(name.clone()),
-            ChatTab::All | ChatTab::Agents => Purpose::Broadcast,
+            ChatTab::With(name) => InputPurpose::Message(name.clone()),
+            ChatTab::All | ChatTab::Agents => InputPurpose::Broadcast,
         };
     }
     model.chat = tab;
@@ -161,7 +161,7 @@ const NEW: i64 = 700;
 
 /// Returns the item that is being answered, and the answers to its earlier questions.
 fn answering(model: &Model) -> Option<(&Item, &[String])> {
-    let Purpose::Answer { item, given } = &model.input.as_ref()?.purpose else { return None };
+    let InputPurpose::Answer { item, given } = &model.input.as_ref()?.purpose else { return None };
     Some((model.data.queue.iter().find(|one| one.key == *item)?, given))
 }
 
@@ -182,7 +182,7 @@ fn choose_by_digit(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let KeyCode::Char(c) = key.code else { return None };
     if c == '.' {
         model.input = None;
-        return Some(actions::act(model, crate::keys::Action::NextItem, key));
+        return Some(actions::act(model, crate::keys::KeyAction::NextItem, key));
     }
     let at = (c.to_digit(10)? as usize).checked_sub(1)?;
     let chosen = options(item, given).get(at)?.clone();
@@ -212,7 +212,7 @@ pub(super) fn answer(model: &mut Model, text: &str) -> Vec<Effect> {
         _ => given.push(text.to_owned()),
     }
     if given.len() < count && count > 1 {
-        begin(model, Purpose::Answer { item: key, given });
+        begin(model, InputPurpose::Answer { item: key, given });
         return Vec::new();
     }
     let takes_terminal = given.iter().any(|word| word == "take over");
@@ -221,7 +221,7 @@ pub(super) fn answer(model: &mut Model, text: &str) -> Vec<Effect> {
     // The selection goes back to the first item.
     model.item = None;
     let words: Vec<String> = ["answer", &number, "--"].map(str::to_owned).into_iter().chain(given).collect();
-    let errand = Errand { words, typed, ..Errand::default() };
+    let errand = CommandRun { words, typed, ..CommandRun::default() };
     if takes_terminal { vec![Effect::InTerminal(errand)] } else { run(model, errand) }
 }
 
@@ -233,56 +233,56 @@ fn submit(model: &mut Model) -> Vec<Effect> {
     let Some(Input { purpose, line }) = model.input.clone() else { return Vec::new() };
     let text = line.text().trim().to_owned();
     // Only a pane may be opened with an empty line, and only a filter may be cleared.
-    if text.is_empty() && !matches!(purpose, Purpose::Open(_) | Purpose::Filter) {
+    if text.is_empty() && !matches!(purpose, InputPurpose::Open(_) | InputPurpose::Filter) {
         return Vec::new();
     }
-    if matches!(purpose, Purpose::Answer { .. }) {
+    if matches!(purpose, InputPurpose::Answer { .. }) {
         return answer(model, &text);
     }
     let typed = model.input.take().map(Box::new);
     // In a chat, the next input line opens at once.
     let stays = |tab: ChatTab| model.panel == Panel::Messages && model.chat == tab;
     match purpose {
-        Purpose::Answer { .. } => Vec::new(),
-        Purpose::Message(to) => {
+        InputPurpose::Answer { .. } => Vec::new(),
+        InputPurpose::Message(to) => {
             if stays(ChatTab::With(to.clone())) {
-                begin(model, Purpose::Message(to.clone()));
+                begin(model, InputPurpose::Message(to.clone()));
             }
             // The name of one agent, or two: `Falcon,Raven`.
             tell(model, ["send", &to, "-"], &text, typed)
         }
-        Purpose::Reply { called, .. } => tell(model, ["reply", &called, "-"], &text, typed),
-        Purpose::Broadcast => {
+        InputPurpose::Reply { called, .. } => tell(model, ["reply", &called, "-"], &text, typed),
+        InputPurpose::Broadcast => {
             if stays(ChatTab::All) {
-                begin(model, Purpose::Broadcast);
+                begin(model, InputPurpose::Broadcast);
             }
             tell(model, ["send", "all", "-"], &text, typed)
         }
-        Purpose::Filter => Vec::new(),
-        Purpose::Command => command_line::carry_out(model, &text),
-        Purpose::Run => {
+        InputPurpose::Filter => Vec::new(),
+        InputPurpose::Command => command_line::carry_out(model, &text),
+        InputPurpose::Run => {
             model.came_from = Some(model.panel);
             model.saw_run = false;
             model.panel = Panel::Runs;
             tell(model, ["run", "--detach", "-"], &text, typed)
         }
-        Purpose::Open(cli) => match text.is_empty() {
-            true => run(model, Errand::new(["open", &cli])),
+        InputPurpose::Open(cli) => match text.is_empty() {
+            true => run(model, CommandRun::new(["open", &cli])),
             false => tell(model, ["open", &cli, "--prompt-file", "-"], &text, typed),
         },
-        Purpose::Ask => {
+        InputPurpose::Ask => {
             model.data.found = (text.clone(), vec!["…".to_owned()]);
             vec![Effect::Ask(text)]
         }
-        Purpose::Set { now, .. } if now == text => Vec::new(),
-        Purpose::Set { key, now } => {
+        InputPurpose::Set { now, .. } if now == text => Vec::new(),
+        InputPurpose::Set { key, now } => {
             // Undoing a setting that was not in the person's file removes it from there.
             let is_own = model.data.settings.iter().any(|one| one.key == key && one.tier == "user");
             let back = Effect::Set { key: key.clone(), value: is_own.then_some(now), typed: None };
-            actions::remember(model, &format!("the change of {key}"), TakeBack::Effect(back));
+            actions::remember(model, &format!("the change of {key}"), UndoAction::Effect(back));
             vec![Effect::Set { key, value: Some(text), typed }]
         }
-        Purpose::Word { word, confirmed } => confirm(model, &word, &text, confirmed),
+        InputPurpose::Word { word, confirmed } => confirm(model, &word, &text, confirmed),
     }
 }
 
@@ -293,7 +293,7 @@ fn tell<const N: usize>(
     text: &str,
     typed: Option<Box<Input>>,
 ) -> Vec<Effect> {
-    run(model, Errand { typed, ..Errand::new(words).with_input(text) })
+    run(model, CommandRun { typed, ..CommandRun::new(words).with_input(text) })
 }
 
 fn confirm(model: &mut Model, word: &str, typed: &str, confirmed: Confirmed) -> Vec<Effect> {
@@ -303,7 +303,7 @@ fn confirm(model: &mut Model, word: &str, typed: &str, confirmed: Confirmed) -> 
     }
     if let Confirmed::Override { path, worktree } = &confirmed {
         let end = Effect::EndOverride { path: path.clone(), worktree: worktree.clone() };
-        actions::remember(model, &format!("that everyone may write {path}"), TakeBack::Effect(end));
+        actions::remember(model, &format!("that everyone may write {path}"), UndoAction::Effect(end));
     }
     vec![Effect::Confirmed(confirmed)]
 }

@@ -7,7 +7,7 @@ use ratatui_core::layout::Rect;
 use super::detail;
 use super::no_match;
 use super::panel_frame;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::Span;
 use super::paper::cells;
 use super::paper::fit;
@@ -15,13 +15,13 @@ use super::paper::row;
 use super::paper::window;
 use super::teach;
 use super::words;
-use crate::Agent;
+use crate::AgentInfo;
+use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
-use crate::Target;
 use crate::lists::AgentRow;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     if model.is_detail_open {
         detail::draw(model, paper, area);
         return;
@@ -43,7 +43,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
 }
 
 /// Draws the list of agents, which is also the first tab of the messages.
-pub(super) fn list_agents(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn list_agents(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let rows = model.agent_rows();
     if rows.is_empty() {
         nobody(model, paper, area);
@@ -72,7 +72,7 @@ pub(super) fn list_agents(model: &Model, paper: &mut Paper<'_>, area: Rect) {
             }
             AgentRow::Agent(agent) => {
                 draw_agent(model, paper, line, agent, name_width);
-                paper.target(line, Target::Agent(agent.key.clone()));
+                paper.target(line, ClickTarget::Agent(agent.key.clone()));
                 let is_focused = model.focus == Focus::Main;
                 if is_selected(one) && is_focused {
                     paper.select(line);
@@ -83,7 +83,7 @@ pub(super) fn list_agents(model: &Model, paper: &mut Paper<'_>, area: Rect) {
 }
 
 /// Draws `  ● Falcon  working  Edit src/auth.rs   [TASK-02]  +12 −3  $0.12  »2  3m`.
-fn draw_agent(model: &Model, paper: &mut Paper<'_>, line: Rect, agent: &Agent, name_width: usize) {
+fn draw_agent(model: &Model, paper: &mut Canvas<'_>, line: Rect, agent: &AgentInfo, name_width: usize) {
     let theme = paper.theme;
     let is_muted = model.muted.contains(&agent.key);
     let style = if is_muted { theme.dim } else { words::status_style(&theme, agent.status) };
@@ -125,12 +125,12 @@ fn draw_agent(model: &Model, paper: &mut Paper<'_>, line: Rect, agent: &Agent, n
     }
 }
 
-fn subagents(agent: &Agent) -> Option<String> {
+fn subagents(agent: &AgentInfo) -> Option<String> {
     (!agent.subagents.is_empty()).then(|| format!("└{}", agent.subagents.len()))
 }
 
 /// Returns the text at the right edge, with as many facts as the width allows.
-fn right_side(model: &Model, agent: &Agent, width: u16) -> String {
+fn right_side(model: &Model, agent: &AgentInfo, width: u16) -> String {
     let mut parts = Vec::new();
     if width >= 100 {
         parts.push(fit(&agent.cli, 8));
@@ -153,7 +153,7 @@ fn right_side(model: &Model, agent: &Agent, width: u16) -> String {
 }
 
 /// Explains an empty list: not loaded, nothing matches, or how to start an agent.
-fn nobody(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+fn nobody(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     if !model.is_loaded {
         teach(paper, area, &["…"]);
         return;

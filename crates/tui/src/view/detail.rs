@@ -4,18 +4,18 @@ use consort_core::text;
 use ratatui_core::layout::Rect;
 
 use super::panel_frame;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::Span;
 use super::paper::row;
 use super::paper::wrap;
 use super::teach;
 use super::words;
-use crate::Agent;
+use crate::AgentInfo;
+use crate::ClickTarget;
 use crate::DetailTab;
 use crate::Model;
-use crate::Target;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let Some(agent) = model.selected_agent() else {
         panel_frame(model, paper, area, "");
         return;
@@ -29,7 +29,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     paper.spans(row(inner, 0), &about(model, paper, agent));
     tabs(model, paper, row(inner, 1));
     let body = Rect { y: inner.y + 2, height: inner.height - 2, ..inner };
-    paper.target(body, Target::Detail);
+    paper.target(body, ClickTarget::Detail);
     let detail = &model.data.detail;
     if detail.agent != agent.key || detail.tab != model.tab.index() {
         teach(paper, body, &["…"]);
@@ -58,7 +58,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
 }
 
 /// Returns `● working · 40s ago · feat/login · TASK-02: why · +12 −3`.
-fn about(model: &Model, paper: &Paper<'_>, agent: &Agent) -> Vec<Span> {
+fn about(model: &Model, paper: &Canvas<'_>, agent: &AgentInfo) -> Vec<Span> {
     let theme = paper.theme;
     let status = format!("{} {}", words::status_mark(agent.status), words::status_word(agent.status));
     let mut parts = vec![text::ago(model.now.since(agent.last_active))];
@@ -77,19 +77,19 @@ fn about(model: &Model, paper: &Paper<'_>, agent: &Agent) -> Vec<Span> {
     ]
 }
 
-fn tabs(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+fn tabs(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let theme = paper.theme;
     let mut x = area.x;
     for tab in DetailTab::ALL {
         let style = if tab == model.tab { theme.selected } else { theme.dim };
         let from = x;
         x = paper.text(x, area.y, area.right().saturating_sub(x), &format!(" {} ", tab.title()), style);
-        paper.target(Rect { x: from, width: x - from, ..area }, Target::DetailTab(tab));
+        paper.target(Rect { x: from, width: x - from, ..area }, ClickTarget::DetailTab(tab));
     }
 }
 
 /// Gives lines the style of their kind, and wraps them except in panes and diffs.
-fn styled(tab: DetailTab, lines: &[String], paper: &Paper<'_>, width: u16) -> Vec<Span> {
+fn styled(tab: DetailTab, lines: &[String], paper: &Canvas<'_>, width: u16) -> Vec<Span> {
     let theme = paper.theme;
     let style = |line: &str| match tab {
         DetailTab::Diff => match line.as_bytes() {

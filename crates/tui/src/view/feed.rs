@@ -4,14 +4,14 @@ use consort_core::text;
 use ratatui_core::layout::Rect;
 
 use super::panel_frame;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::row;
 use super::teach;
+use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
-use crate::Target;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let of = model.feed_of.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
     let title = match model.filter.as_str() {
         "" => format!("Feed{of}"),
@@ -35,7 +35,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
         let line = row(inner, y);
         let age = text::age(model.now.since(entry.at));
         paper.spans(line, &[(format!(" {age:>4}  "), theme.dim), (entry.text.clone(), theme.plain)]);
-        paper.target(line, Target::Row(at));
+        paper.target(line, ClickTarget::Row(at));
         if at == model.row() && model.focus == Focus::Main {
             paper.select(line);
         }

@@ -4,14 +4,14 @@ use consort_core::text;
 use ratatui_core::layout::Rect;
 
 use super::hints;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::cells;
 use super::paper::row;
 use super::paper::wrap;
 use crate::Confirmed;
 use crate::Input;
+use crate::InputPurpose;
 use crate::Model;
-use crate::Purpose;
 use crate::data::shown_number;
 
 /// The most lines of a message that are shown while it is written.
@@ -42,7 +42,7 @@ fn label(model: &Model, input: &Input, width: u16) -> Vec<String> {
     lines
 }
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let theme = paper.theme;
     let toast_style = |is_error: bool| if is_error { theme.bad } else { theme.accent };
     if let Some(input) = &model.input {
@@ -77,7 +77,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
 
 fn asked_for(model: &Model, input: &Input) -> String {
     match &input.purpose {
-        Purpose::Answer { item, given } => {
+        InputPurpose::Answer { item, given } => {
             let Some(item) = model.data.queue.iter().find(|one| one.key == *item) else {
                 return String::new();
             };
@@ -94,7 +94,7 @@ fn asked_for(model: &Model, input: &Input) -> String {
             };
             format!("Answer {}: {digits}{text}. Esc leaves it.", item.agent)
         }
-        Purpose::Word { confirmed, word } => {
+        InputPurpose::Word { confirmed, word } => {
             let what = match confirmed {
                 Confirmed::Override { path, .. } => format!("let everyone write {path} for 10 minutes"),
                 Confirmed::Release { path, .. } => format!("take {path} away from its holder"),
@@ -105,32 +105,36 @@ fn asked_for(model: &Model, input: &Input) -> String {
             };
             format!("Type {word} to {what}. Esc leaves it.")
         }
-        Purpose::Message(name) => format!("To {name}  (Enter sends, Ctrl+J breaks the line, Esc leaves)"),
-        Purpose::Reply { to, called } => format!("Reply to {} of {to}  (Enter sends)", shown_number(called)),
-        Purpose::Broadcast => format!("To all agents of {}  (Enter sends)", model.project),
-        Purpose::Run => "What is to be done, without a terminal?  (Enter starts it)".to_owned(),
-        Purpose::Open(cli) => format!("First prompt for {cli}, or nothing  (Enter opens it)"),
-        Purpose::Set { key, now } => {
+        InputPurpose::Message(name) => {
+            format!("To {name}  (Enter sends, Ctrl+J breaks the line, Esc leaves)")
+        }
+        InputPurpose::Reply { to, called } => {
+            format!("Reply to {} of {to}  (Enter sends)", shown_number(called))
+        }
+        InputPurpose::Broadcast => format!("To all agents of {}  (Enter sends)", model.project),
+        InputPurpose::Run => "What is to be done, without a terminal?  (Enter starts it)".to_owned(),
+        InputPurpose::Open(cli) => format!("First prompt for {cli}, or nothing  (Enter opens it)"),
+        InputPurpose::Set { key, now } => {
             format!("New value of {key}, now {now}  (Enter sets it, Tab edits the old one)")
         }
-        Purpose::Ask => "Words to search for, or an expression: (overview)".to_owned(),
-        Purpose::Filter | Purpose::Command => String::new(),
+        InputPurpose::Ask => "Words to search for, or an expression: (overview)".to_owned(),
+        InputPurpose::Filter | InputPurpose::Command => String::new(),
     }
 }
 
-fn prompt(purpose: &Purpose) -> &'static str {
+fn prompt(purpose: &InputPurpose) -> &'static str {
     match purpose {
-        Purpose::Filter => "/",
-        Purpose::Command => ":",
+        InputPurpose::Filter => "/",
+        InputPurpose::Command => ":",
         _ => "> ",
     }
 }
 
-fn placeholder(purpose: &Purpose) -> &'static str {
+fn placeholder(purpose: &InputPurpose) -> &'static str {
     match purpose {
-        Purpose::Filter => "only what contains this",
-        Purpose::Command => "who, holds list, know search retry: any consort command",
-        Purpose::Message(_) | Purpose::Reply { .. } | Purpose::Broadcast => "Type a message",
+        InputPurpose::Filter => "only what contains this",
+        InputPurpose::Command => "who, holds list, know search retry: any consort command",
+        InputPurpose::Message(_) | InputPurpose::Reply { .. } | InputPurpose::Broadcast => "Type a message",
         _ => "",
     }
 }
@@ -152,9 +156,9 @@ fn typed(input: &Input, width: u16) -> Vec<String> {
     lines
 }
 
-fn draw_input(model: &Model, paper: &mut Paper<'_>, area: Rect, input: &Input) {
+fn draw_input(model: &Model, paper: &mut Canvas<'_>, area: Rect, input: &Input) {
     let theme = paper.theme;
-    let style = if matches!(input.purpose, Purpose::Word { .. }) { theme.warn } else { theme.accent };
+    let style = if matches!(input.purpose, InputPurpose::Word { .. }) { theme.warn } else { theme.accent };
     let mut top = 0;
     for line in label(model, input, area.width) {
         paper.spans(row(area, top), &[(line, style)]);

@@ -3,15 +3,15 @@
 use ratatui_core::layout::Rect;
 
 use super::panel_frame;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::row;
 use super::paper::window;
 use super::teach;
+use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
-use crate::Target;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let (asked, lines) = &model.data.found;
     let title = if asked.is_empty() { "Knowledge".to_owned() } else { format!("Knowledge: {asked}") };
     let inner = panel_frame(model, paper, area, &title);
@@ -32,7 +32,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     for (y, at) in (0..).zip(window(lines.len(), model.row(), usize::from(inner.height))) {
         let line = row(inner, y);
         paper.spans(line, &[(format!(" {}", lines[at]), theme.plain)]);
-        paper.target(line, Target::Row(at));
+        paper.target(line, ClickTarget::Row(at));
         if at == model.row() && model.focus == Focus::Main {
             paper.select(line);
         }

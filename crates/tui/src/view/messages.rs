@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::agents;
 use super::no_match;
 use super::panel_frame;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::Span;
 use super::paper::cells;
 use super::paper::cut;
@@ -17,14 +17,14 @@ use super::paper::wrap;
 use super::teach;
 use super::words;
 use crate::ChatTab;
-use crate::Message;
+use crate::ClickTarget;
+use crate::MessageInfo;
 use crate::Model;
-use crate::Target;
 
 /// The greatest width of a bubble, in cells.
 const WIDEST: u16 = 76;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let peers = model.agents().iter().filter(|agent| agent.status != Status::Gone && !agent.is_you).count();
     let title = format!("Messages ── you ── {}", text::count(peers, "peer"));
     let inner = panel_frame(model, paper, area, &title);
@@ -50,11 +50,11 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     paper.spans(last, &[(told, paper.theme.dim)]);
     let keys = if model.input.is_some() { "[Tab]" } else { "[← →] [Enter]" };
     paper.right(last, keys, paper.theme.dim);
-    paper.target(last, Target::InputLine);
+    paper.target(last, ClickTarget::InputLine);
 }
 
 /// Draws `▸ Agents │ ● Falcon (3) │ + All`, scrolled so that the open tab is visible.
-fn tabs(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+fn tabs(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let theme = paper.theme;
     let tabs = model.chat_tabs();
     let label = |tab: &ChatTab| -> Vec<Span> {
@@ -89,7 +89,7 @@ fn tabs(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     for (tab, spans) in tabs.iter().zip(&labels).skip(first) {
         let from = x;
         x = paper.spans(Rect { x, width: area.right().saturating_sub(x), ..area }, spans);
-        paper.target(Rect { x: from, width: x.saturating_sub(from), ..area }, Target::Chat(tab.clone()));
+        paper.target(Rect { x: from, width: x.saturating_sub(from), ..area }, ClickTarget::Chat(tab.clone()));
         if tab != tabs.last().unwrap_or(tab) {
             x = paper.text(x, area.y, area.right().saturating_sub(x), " │ ", theme.dim);
         }
@@ -97,7 +97,7 @@ fn tabs(model: &Model, paper: &mut Paper<'_>, area: Rect) {
 }
 
 /// Draws the messages of a chat, from the last upwards.
-fn bubbles(model: &Model, paper: &mut Paper<'_>, area: Rect, messages: &[&Message]) {
+fn bubbles(model: &Model, paper: &mut Canvas<'_>, area: Rect, messages: &[&MessageInfo]) {
     if messages.is_empty() && !model.filter.is_empty() {
         no_match(model, paper, area, "message here");
         return;
@@ -131,7 +131,7 @@ fn bubbles(model: &Model, paper: &mut Paper<'_>, area: Rect, messages: &[&Messag
 }
 
 /// Returns the lines of a bubble: `┌─ Falcon ── question #41 ───── 10m ago ─┐`, the text, and the lower edge.
-fn bubble(model: &Model, paper: &Paper<'_>, message: &Message, width: u16) -> Vec<(bool, Vec<Span>)> {
+fn bubble(model: &Model, paper: &Canvas<'_>, message: &MessageInfo, width: u16) -> Vec<(bool, Vec<Span>)> {
     let theme = paper.theme;
     let frame = if message.is_unread { theme.warn } else { theme.dim };
     let to = match (message.is_mine, message.is_broadcast()) {

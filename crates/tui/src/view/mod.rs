@@ -21,13 +21,13 @@ use consort_core::presence::Status;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
+use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
 use crate::Panel;
-use crate::Target;
 use crate::keys;
-use crate::keys::Action;
-use paper::Paper;
+use crate::keys::KeyAction;
+use paper::Canvas;
 use paper::cells;
 use paper::row;
 use theme::Theme;
@@ -40,14 +40,14 @@ pub const SMALLEST: (u16, u16) = (60, 20);
 /// The areas of a drawn screen that can be clicked, and the place of the cursor.
 #[derive(Debug, Default)]
 pub struct Drawn {
-    pub targets: Vec<(Rect, Target)>,
+    pub targets: Vec<(Rect, ClickTarget)>,
     pub cursor: Option<(u16, u16)>,
 }
 
 /// Draws the whole screen.
 pub fn draw(model: &Model, buffer: &mut Buffer) -> Drawn {
     let area = buffer.area;
-    let mut paper = Paper { buffer, theme: Theme::of(model.senses), targets: Vec::new(), cursor: None };
+    let mut paper = Canvas { buffer, theme: Theme::of(model.senses), targets: Vec::new(), cursor: None };
     if area.width < 30 || area.height < 8 {
         let (columns, rows) = SMALLEST;
         paper.text(0, 0, area.width, &format!("Needs {columns}×{rows}."), paper.theme.plain);
@@ -77,7 +77,7 @@ pub fn draw(model: &Model, buffer: &mut Buffer) -> Drawn {
 }
 
 /// Draws the title line: `consort · shop  ◆ 1 waiting  ● 2 working   » 2 unread`.
-fn title(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+fn title(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let theme = paper.theme;
     let scope = model.scope.as_deref().unwrap_or("all projects");
     let x = paper.spans(area, &[("consort".into(), theme.bar), (format!(" · {scope}  "), theme.plain)]);
@@ -133,12 +133,12 @@ enum Form {
 }
 
 /// Draws the names of the panels, `1 Agents  2 Messages (3)  3 Tasks …`, in the longest form that fits.
-fn panels(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+fn panels(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let theme = paper.theme;
     let unread = model.data.messages.iter().filter(|message| message.is_unread).count();
     let count = |panel: Panel| match panel {
         Panel::Messages => unread,
-        Panel::Tasks => model.data.tasks.iter().filter(|task| task.state != crate::TaskState::Done).count(),
+        Panel::Tasks => model.data.tasks.iter().filter(|task| task.state != crate::TaskColumn::Done).count(),
         Panel::Reservations => model.data.reservations.len(),
         Panel::Radar => model.data.pairs.iter().filter(|pair| pair.number.is_some()).count(),
         Panel::Runs => model.data.runs.iter().filter(|run| !run.has_ended).count(),
@@ -165,17 +165,17 @@ fn panels(model: &Model, paper: &mut Paper<'_>, area: Rect) {
         let style = if panel == model.panel { theme.selected } else { theme.plain };
         let from = x;
         x = paper.text(x, area.y, area.right().saturating_sub(x), &name, style);
-        paper.target(Rect { x: from, width: x - from, ..area }, Target::Panel(panel));
+        paper.target(Rect { x: from, width: x - from, ..area }, ClickTarget::Panel(panel));
     }
 }
 
 /// Draws the frame of a panel, and returns the area inside.
-fn panel_frame(model: &Model, paper: &mut Paper<'_>, area: Rect, title: &str) -> Rect {
+fn panel_frame(model: &Model, paper: &mut Canvas<'_>, area: Rect, title: &str) -> Rect {
     paper.frame(area, title, model.focus == Focus::Main && model.input.is_none())
 }
 
 /// Draws lines that say what to do in a panel with nothing to show.
-fn teach(paper: &mut Paper<'_>, area: Rect, lines: &[&str]) {
+fn teach(paper: &mut Canvas<'_>, area: Rect, lines: &[&str]) {
     let style = paper.theme.dim;
     let height = u16::try_from(lines.len()).unwrap_or(0);
     let top = area.height.saturating_sub(height) / 3;
@@ -186,7 +186,7 @@ fn teach(paper: &mut Paper<'_>, area: Rect, lines: &[&str]) {
 }
 
 /// Says that no row here passes the filter, and in which panels some do.
-fn no_match(model: &Model, paper: &mut Paper<'_>, area: Rect, what: &str) {
+fn no_match(model: &Model, paper: &mut Canvas<'_>, area: Rect, what: &str) {
     let none = format!("No {what} matches /{}. Esc clears it.", model.filter);
     let found: Vec<String> = model
         .matching_panels()
@@ -204,50 +204,54 @@ fn hints(model: &Model) -> Vec<(&'static str, &'static str)> {
     let key = keys::shown;
     let mut hints = Vec::new();
     if !model.filter.is_empty() && model.focus == Focus::Main && !model.is_detail_open {
-        hints.push((key(Action::Back), "clear the filter"));
+        hints.push((key(KeyAction::Back), "clear the filter"));
     }
     if !model.queue().is_empty() {
-        hints.push((key(Action::NextItem), "next"));
-        hints.push((key(Action::Answer), "answer"));
+        hints.push((key(KeyAction::NextItem), "next"));
+        hints.push((key(KeyAction::Answer), "answer"));
     }
-    let of_panel: &[(Action, &str)] = match model.panel {
+    let of_panel: &[(KeyAction, &str)] = match model.panel {
         _ if model.focus == Focus::Queue => {
-            &[(Action::Message, "message"), (Action::Focus, "its pane"), (Action::Back, "back")]
+            &[(KeyAction::Message, "message"), (KeyAction::Focus, "its pane"), (KeyAction::Back, "back")]
         }
         Panel::Agents if model.is_detail_open => &[
-            (Action::Right, "tab"),
-            (Action::Down, "scroll"),
-            (Action::Message, "message"),
-            (Action::Back, "back"),
+            (KeyAction::Right, "tab"),
+            (KeyAction::Down, "scroll"),
+            (KeyAction::Message, "message"),
+            (KeyAction::Back, "back"),
         ],
         Panel::Agents => &[
-            (Action::Open, "details"),
-            (Action::Right, "tab"),
-            (Action::Message, "message"),
-            (Action::Broadcast, "to all"),
-            (Action::Focus, "its pane"),
-            (Action::Interrupt, "interrupt"),
-            (Action::HandOver, "hand over"),
-            (Action::New, "new"),
-            (Action::Sort, "sort"),
+            (KeyAction::Open, "details"),
+            (KeyAction::Right, "tab"),
+            (KeyAction::Message, "message"),
+            (KeyAction::Broadcast, "to all"),
+            (KeyAction::Focus, "its pane"),
+            (KeyAction::Interrupt, "interrupt"),
+            (KeyAction::HandOver, "hand over"),
+            (KeyAction::New, "new"),
+            (KeyAction::Sort, "sort"),
         ],
         Panel::Messages => &[
-            (Action::Open, "write"),
-            (Action::Right, "next tab"),
-            (Action::Reply, "reply"),
-            (Action::Broadcast, "to all"),
+            (KeyAction::Open, "write"),
+            (KeyAction::Right, "next tab"),
+            (KeyAction::Reply, "reply"),
+            (KeyAction::Broadcast, "to all"),
         ],
-        Panel::Tasks => &[(Action::Task, "propose"), (Action::Message, "message")],
-        Panel::Reservations => {
-            &[(Action::Open, "explain"), (Action::Override, "override"), (Action::Message, "message")]
+        Panel::Tasks => &[(KeyAction::Task, "propose"), (KeyAction::Message, "message")],
+        Panel::Reservations => &[
+            (KeyAction::Open, "explain"),
+            (KeyAction::Override, "override"),
+            (KeyAction::Message, "message"),
+        ],
+        Panel::Radar => &[(KeyAction::Open, "why"), (KeyAction::Message, "message")],
+        Panel::Runs => {
+            &[(KeyAction::Open, "result"), (KeyAction::New, "new"), (KeyAction::Interrupt, "stop")]
         }
-        Panel::Radar => &[(Action::Open, "why"), (Action::Message, "message")],
-        Panel::Runs => &[(Action::Open, "result"), (Action::New, "new"), (Action::Interrupt, "stop")],
-        Panel::Knowledge => &[(Action::Open, "search")],
-        Panel::Settings => &[(Action::Open, "change")],
-        Panel::Feed => &[(Action::Right, "next agent"), (Action::Open, "whole entry")],
+        Panel::Knowledge => &[(KeyAction::Open, "search")],
+        Panel::Settings => &[(KeyAction::Open, "change")],
+        Panel::Feed => &[(KeyAction::Right, "next agent"), (KeyAction::Open, "whole entry")],
     };
     hints.extend(of_panel.iter().map(|(action, about)| (key(*action), *about)));
-    hints.extend([(key(Action::Filter), "filter"), (key(Action::Command), "command")]);
+    hints.extend([(key(KeyAction::Filter), "filter"), (key(KeyAction::Command), "command")]);
     hints
 }

@@ -2,18 +2,18 @@
 
 use ratatui_core::layout::Rect;
 
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::Span;
 use super::paper::cells;
 use super::paper::fit;
 use super::paper::row;
 use super::paper::wrap;
+use crate::ClickTarget;
 use crate::Model;
 use crate::Overlay;
-use crate::Target;
 use crate::keys::KEYS;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, screen: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, screen: Rect) {
     match &model.overlay {
         None => {}
         Some(Overlay::Help { scroll }) => help(paper, screen, *scroll),
@@ -27,7 +27,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, screen: Rect) {
 }
 
 /// Clears and frames an area in the middle of the screen, and returns the area inside.
-fn sheet(paper: &mut Paper<'_>, screen: Rect, width: u16, height: u16, title: &str) -> Rect {
+fn sheet(paper: &mut Canvas<'_>, screen: Rect, width: u16, height: u16, title: &str) -> Rect {
     let (width, height) =
         (width.min(screen.width.saturating_sub(2)), height.min(screen.height.saturating_sub(2)));
     let x = screen.x + (screen.width - width) / 2;
@@ -35,11 +35,11 @@ fn sheet(paper: &mut Paper<'_>, screen: Rect, width: u16, height: u16, title: &s
     let area = Rect { x, y, width, height };
     paper.clear(area);
     // The panels below take no clicks.
-    paper.target(screen, Target::Detail);
+    paper.target(screen, ClickTarget::Detail);
     paper.frame(area, title, true)
 }
 
-fn help(paper: &mut Paper<'_>, screen: Rect, scroll: usize) {
+fn help(paper: &mut Canvas<'_>, screen: Rect, scroll: usize) {
     let theme = paper.theme;
     let mut lines: Vec<Span> =
         KEYS.iter().map(|row| (format!(" {} {}", fit(row.shown, 10), row.about), theme.plain)).collect();
@@ -61,7 +61,7 @@ fn help(paper: &mut Paper<'_>, screen: Rect, scroll: usize) {
     paper.lines(inner, &lines, scroll);
 }
 
-fn page(paper: &mut Paper<'_>, screen: Rect, title: &str, lines: &[String], scroll: usize) {
+fn page(paper: &mut Canvas<'_>, screen: Rect, title: &str, lines: &[String], scroll: usize) {
     let theme = paper.theme;
     let widest = lines.iter().map(|line| cells(line)).max().unwrap_or(0).saturating_add(4);
     let width = widest.max(cells(title) + 6).clamp(40, screen.width.saturating_sub(2).max(40));
@@ -76,7 +76,7 @@ fn page(paper: &mut Paper<'_>, screen: Rect, title: &str, lines: &[String], scro
     paper.lines(inner, &wrapped, scroll);
 }
 
-fn confirm(paper: &mut Paper<'_>, screen: Rect, what: &str) {
+fn confirm(paper: &mut Canvas<'_>, screen: Rect, what: &str) {
     let lines = wrap(what, 56);
     let height = u16::try_from(lines.len() + 4).unwrap_or(6);
     let inner = sheet(paper, screen, 62, height, "");
@@ -90,7 +90,7 @@ fn confirm(paper: &mut Paper<'_>, screen: Rect, what: &str) {
     }
 }
 
-fn choose(paper: &mut Paper<'_>, screen: Rect, title: &str, labels: &[&str], at: usize) {
+fn choose(paper: &mut Canvas<'_>, screen: Rect, title: &str, labels: &[&str], at: usize) {
     let widest = labels.iter().map(|label| cells(label)).max().unwrap_or(0).max(cells(title)) + 10;
     let height = u16::try_from(labels.len() + 2).unwrap_or(u16::MAX);
     let inner = sheet(paper, screen, widest.max(40), height, title);
@@ -101,7 +101,7 @@ fn choose(paper: &mut Paper<'_>, screen: Rect, title: &str, labels: &[&str], at:
         let spans =
             [(format!("  {digit} "), paper.theme.accent), (labels[index].to_owned(), paper.theme.plain)];
         paper.spans(line, &spans);
-        paper.target(line, Target::Choice(index));
+        paper.target(line, ClickTarget::Choice(index));
         if index == at {
             paper.select(line);
         }

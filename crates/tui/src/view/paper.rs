@@ -7,20 +7,20 @@ use unicode_width::UnicodeWidthChar as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::theme::Theme;
-use crate::Target;
+use crate::ClickTarget;
 
 /// A text in a style.
 pub(crate) type Span = (String, Style);
 
 /// The screen while it is drawn: its cells, clickable areas and cursor.
-pub(crate) struct Paper<'a> {
+pub(crate) struct Canvas<'a> {
     pub(crate) buffer: &'a mut Buffer,
     pub(crate) theme: Theme,
-    pub(crate) targets: Vec<(Rect, Target)>,
+    pub(crate) targets: Vec<(Rect, ClickTarget)>,
     pub(crate) cursor: Option<(u16, u16)>,
 }
 
-impl Paper<'_> {
+impl Canvas<'_> {
     /// Writes as much of a text as fits, and returns the column after it.
     pub(crate) fn text(&mut self, x: u16, y: u16, width: u16, text: &str, style: Style) -> u16 {
         let area = self.buffer.area;
@@ -84,7 +84,7 @@ impl Paper<'_> {
         }
     }
 
-    pub(crate) fn target(&mut self, area: Rect, target: Target) {
+    pub(crate) fn target(&mut self, area: Rect, target: ClickTarget) {
         self.targets.push((area, target));
     }
 

@@ -3,19 +3,19 @@
 use consort_core::text;
 use ratatui_core::layout::Rect;
 
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::Span;
 use super::paper::fit;
 use super::paper::row;
 use super::paper::window;
 use super::paper::wrap;
 use crate::About;
+use crate::ClickTarget;
 use crate::Focus;
+use crate::InputPurpose;
 use crate::Item;
 use crate::ItemKind;
 use crate::Model;
-use crate::Purpose;
-use crate::Target;
 
 /// The margin before each line of a question.
 const MARGIN: &str = "   │ ";
@@ -35,7 +35,7 @@ pub(super) fn height(model: &Model, area: Rect) -> u16 {
     u16::try_from(wanted.min(most.max(5))).unwrap_or(5)
 }
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     if area.height < 3 {
         return;
     }
@@ -54,7 +54,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
         let line = row(inner, y);
         paper.spans(line, &headline(model, paper, one));
         paper.right(line, &when(model, one), paper.theme.dim);
-        paper.target(line, Target::Item(at));
+        paper.target(line, ClickTarget::Item(at));
         let is_selected = one.key == item.key;
         if is_selected && model.focus == Focus::Queue {
             paper.select(line);
@@ -72,7 +72,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
 }
 
 /// Returns `◆ permission  Falcon (claude)  Bash: rm -rf build`.
-fn headline(model: &Model, paper: &Paper<'_>, item: &Item) -> Vec<Span> {
+fn headline(model: &Model, paper: &Canvas<'_>, item: &Item) -> Vec<Span> {
     let theme = paper.theme;
     let (mark, style) = match item.kind {
         kind if kind.is_asking() => ("◆", theme.warn),
@@ -111,7 +111,7 @@ fn when(model: &Model, item: &Item) -> String {
 fn body(model: &Model, item: &Item, width: usize) -> Vec<(String, bool)> {
     let mut lines: Vec<(String, bool)> = Vec::new();
     let given = match model.input.as_ref().map(|input| &input.purpose) {
-        Some(Purpose::Answer { item: key, given }) if *key == item.key => given.len(),
+        Some(InputPurpose::Answer { item: key, given }) if *key == item.key => given.len(),
         _ => 0,
     };
     let is_long = item.text.lines().count() > 1 || item.text.len() > width / 2;
@@ -147,7 +147,7 @@ fn body(model: &Model, item: &Item, width: usize) -> Vec<(String, bool)> {
 /// drawn.
 fn draw_body(
     model: &Model,
-    paper: &mut Paper<'_>,
+    paper: &mut Canvas<'_>,
     inner: Rect,
     top: u16,
     room: usize,
@@ -171,7 +171,7 @@ fn draw_body(
     if has_options && usize::from(y - top) < room {
         let area = row(inner, y);
         let is_answering =
-            matches!(model.input.as_ref().map(|input| &input.purpose), Some(Purpose::Answer { .. }));
+            matches!(model.input.as_ref().map(|input| &input.purpose), Some(InputPurpose::Answer { .. }));
         let (line, _) = &lines[lines.len() - 1];
         let mut x = area.x + 3;
         if !is_answering && line.contains('\u{1f}') {
@@ -184,7 +184,7 @@ fn draw_body(
             let from = x;
             let style = if is_answering { theme.accent } else { theme.plain };
             x = paper.text(x, area.y, area.right().saturating_sub(x), &format!(" {option} "), style);
-            paper.target(Rect { x: from, width: x - from, height: 1, y: area.y }, Target::Option(at));
+            paper.target(Rect { x: from, width: x - from, height: 1, y: area.y }, ClickTarget::Option(at));
         }
         y += 1;
     }

@@ -4,16 +4,16 @@ use consort_core::text;
 use ratatui_core::layout::Rect;
 
 use super::panel_frame;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::fit;
 use super::paper::row;
 use super::paper::window;
 use super::teach;
+use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
-use crate::Target;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let pairs = u16::try_from(model.data.pairs.len()).unwrap_or(u16::MAX);
     let height = pairs.saturating_add(2).clamp(4, (area.height / 2).max(4)).min(area.height);
     let inner = panel_frame(model, paper, Rect { height, ..area }, "Likely to collide");
@@ -33,7 +33,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
             (text::first_few(pair.about.iter().cloned(), 6), theme.plain),
         ];
         paper.spans(line, &spans);
-        paper.target(line, Target::Row(at));
+        paper.target(line, ClickTarget::Row(at));
         if at == model.row() && model.focus == Focus::Main {
             paper.select(line);
         }

@@ -5,20 +5,20 @@ use ratatui_core::layout::Rect;
 
 use super::no_match;
 use super::panel_frame;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::Span;
 use super::paper::fit;
 use super::paper::row;
 use super::paper::window;
 use super::teach;
 use super::words;
+use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
-use crate::Reservation;
-use crate::Target;
+use crate::ReservationInfo;
 use crate::lists::PathRow;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let rows = model.path_rows();
     let inner = panel_frame(model, paper, area, "Reserved");
     if rows.is_empty() && !model.filter.is_empty() {
@@ -61,7 +61,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
             PathRow::Held { name, depth, reservation } => {
                 held(model, paper, line, &format!(" {}{name}", "  ".repeat(*depth)), reservation);
                 if let Some(at) = indices[shown] {
-                    paper.target(line, Target::Row(at));
+                    paper.target(line, ClickTarget::Row(at));
                     if at == model.row() && model.focus == Focus::Main {
                         paper.select(line);
                     }
@@ -71,13 +71,13 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-fn held(model: &Model, paper: &mut Paper<'_>, line: Rect, name: &str, one: &Reservation) {
+fn held(model: &Model, paper: &mut Canvas<'_>, line: Rect, name: &str, one: &ReservationInfo) {
     let theme = paper.theme;
     let kind = match one {
-        Reservation { is_overridden: true, .. } => "open to everyone",
+        ReservationInfo { is_overridden: true, .. } => "open to everyone",
         one if model.opened_by(one).is_some() => "open to everyone for now",
-        Reservation { is_enforced: true, is_shared: true, .. } => "shared",
-        Reservation { is_enforced: true, .. } => "enforced",
+        ReservationInfo { is_enforced: true, is_shared: true, .. } => "shared",
+        ReservationInfo { is_enforced: true, .. } => "enforced",
         _ => "advisory",
     };
     let mut spans: Vec<Span> = vec![

@@ -5,17 +5,17 @@ use consort_core::text;
 use ratatui_core::layout::Rect;
 
 use super::panel_frame;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::Span;
 use super::paper::fit;
 use super::paper::row;
 use super::paper::window;
 use super::teach;
 use super::words;
+use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
-use crate::Run;
-use crate::Target;
+use crate::RunInfo;
 
 /// The height of a card, in lines.
 const CARD: u16 = 4;
@@ -23,7 +23,7 @@ const CARD: u16 = 4;
 /// The time without output after which a run may hang.
 const SILENT: i64 = 60 * Timestamp::SECOND;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let runs = model.runs();
     let inner = panel_frame(model, paper, area, "Runs");
     if runs.is_empty() {
@@ -55,7 +55,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
             Rect { x: inner.x + slot % per_row * width, y: inner.y + line * CARD, width, height: CARD };
         let area = area.intersection(inner);
         draw_card(model, paper, area, run, is_selected(at));
-        paper.target(area, Target::Row(at));
+        paper.target(area, ClickTarget::Row(at));
         bottom = area.bottom();
     }
     let rest = Rect { y: bottom, height: inner.bottom() - bottom, ..inner };
@@ -63,7 +63,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     for (y, at) in (0..).zip(window(runs.len() - cards, selected, usize::from(rest.height))) {
         let (line, at) = (row(rest, y), at + cards);
         paper.spans(line, &ended(model, paper, runs[at]));
-        paper.target(line, Target::Row(at));
+        paper.target(line, ClickTarget::Row(at));
         if is_selected(at) {
             paper.select(line);
         }
@@ -71,7 +71,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
 }
 
 /// Draws the card of a run: its mark, state, CLI, model, duration, tokens and turns, and its present work.
-fn draw_card(model: &Model, paper: &mut Paper<'_>, area: Rect, run: &Run, is_selected: bool) {
+fn draw_card(model: &Model, paper: &mut Canvas<'_>, area: Rect, run: &RunInfo, is_selected: bool) {
     let title = format!("{} {} {}", run.mark, run.number, run.name);
     let inner = paper.frame(area, &title, is_selected);
     let theme = paper.theme;
@@ -87,9 +87,9 @@ fn draw_card(model: &Model, paper: &mut Paper<'_>, area: Rect, run: &Run, is_sel
     if inner.height > 0 {
         let (health, style) = health(model, run);
         let style = match style {
-            Health::Good => theme.good,
-            Health::Doubtful => theme.warn,
-            Health::Bad => theme.bad,
+            RunHealth::Good => theme.good,
+            RunHealth::Doubtful => theme.warn,
+            RunHealth::Bad => theme.bad,
         };
         paper.spans(row(inner, 0), &[(format!("{health} "), style), (parts.join(" · "), theme.plain)]);
     }
@@ -100,23 +100,23 @@ fn draw_card(model: &Model, paper: &mut Paper<'_>, area: Rect, run: &Run, is_sel
     }
 }
 
-enum Health {
+enum RunHealth {
     Good,
     Doubtful,
     Bad,
 }
 
-fn health(model: &Model, run: &Run) -> (String, Health) {
+fn health(model: &Model, run: &RunInfo) -> (String, RunHealth) {
     match run.heard_at.map(|at| model.now.since(at)) {
-        _ if run.has_ended && run.is_well => (run.state.clone(), Health::Good),
-        _ if run.has_ended => (run.state.clone(), Health::Bad),
-        Some(silence) if silence > SILENT => (format!("silent {}", text::age(silence)), Health::Doubtful),
-        _ => (run.state.clone(), Health::Good),
+        _ if run.has_ended && run.is_well => (run.state.clone(), RunHealth::Good),
+        _ if run.has_ended => (run.state.clone(), RunHealth::Bad),
+        Some(silence) if silence > SILENT => (format!("silent {}", text::age(silence)), RunHealth::Doubtful),
+        _ => (run.state.clone(), RunHealth::Good),
     }
 }
 
 /// Returns the line of a run that has ended.
-fn ended(model: &Model, paper: &Paper<'_>, run: &Run) -> Vec<Span> {
+fn ended(model: &Model, paper: &Canvas<'_>, run: &RunInfo) -> Vec<Span> {
     let theme = paper.theme;
     let style = if run.is_well { theme.good } else { theme.bad };
     let took = run.started_at.zip(run.ended_at).map(|(started, ended)| words::took(ended.since(started)));

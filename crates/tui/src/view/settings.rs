@@ -3,16 +3,16 @@
 use ratatui_core::layout::Rect;
 
 use super::panel_frame;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::fit;
 use super::paper::row;
 use super::paper::window;
 use super::teach;
+use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
-use crate::Target;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let settings = model.settings();
     let inner = panel_frame(model, paper, area, "Settings");
     if settings.is_empty() {
@@ -32,7 +32,7 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
             (if is_default { one.about.clone() } else { one.source.clone() }, theme.dim),
         ];
         paper.spans(line, &spans);
-        paper.target(line, Target::Row(at));
+        paper.target(line, ClickTarget::Row(at));
         if at == model.row() && model.focus == Focus::Main {
             paper.select(line);
         }

@@ -5,17 +5,17 @@ use ratatui_core::layout::Rect;
 
 use super::no_match;
 use super::panel_frame;
-use super::paper::Paper;
+use super::paper::Canvas;
 use super::paper::row;
 use super::paper::window;
 use super::teach;
+use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
-use crate::Target;
-use crate::Task;
-use crate::TaskState;
+use crate::TaskColumn;
+use crate::TaskInfo;
 
-pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let tasks = model.tasks();
     if tasks.is_empty() {
         let inner = panel_frame(model, paper, area, "Tasks");
@@ -42,9 +42,9 @@ pub(super) fn draw(model: &Model, paper: &mut Paper<'_>, area: Rect) {
 }
 
 /// Draws a column for each state.
-fn board(model: &Model, paper: &mut Paper<'_>, area: Rect) {
+fn board(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let width = area.width / 4;
-    for (at, state) in (0..).zip(TaskState::ALL) {
+    for (at, state) in (0..).zip(TaskColumn::ALL) {
         let x = area.x + at * width;
         let width = if at == 3 { area.right() - x } else { width };
         let tasks = model.tasks_in(state);
@@ -58,7 +58,7 @@ fn board(model: &Model, paper: &mut Paper<'_>, area: Rect) {
             let (index, task) = tasks[card];
             let area = Rect { y: inner.y + slot * 3, height: 3.min(inner.height), ..inner };
             draw_card(model, paper, area, task);
-            paper.target(area, Target::Row(index));
+            paper.target(area, ClickTarget::Row(index));
             if index == model.row() && model.focus == Focus::Main {
                 paper.select(Rect { height: 2.min(area.height), ..area });
             }
@@ -66,7 +66,7 @@ fn board(model: &Model, paper: &mut Paper<'_>, area: Rect) {
     }
 }
 
-fn draw_card(model: &Model, paper: &mut Paper<'_>, area: Rect, task: &Task) {
+fn draw_card(model: &Model, paper: &mut Canvas<'_>, area: Rect, task: &TaskInfo) {
     let theme = paper.theme;
     paper.spans(row(area, 0), &[(format!("{} ", task.id), theme.bold), (task.title.clone(), theme.plain)]);
     if area.height > 1 {
@@ -76,23 +76,23 @@ fn draw_card(model: &Model, paper: &mut Paper<'_>, area: Rect, task: &Task) {
 
 /// Returns the spec of a task that is ready, the agent that has or has done it, or the tasks that it waits
 /// for.
-fn standing(model: &Model, task: &Task) -> String {
+fn standing(model: &Model, task: &TaskInfo) -> String {
     let who = task.who.as_deref().unwrap_or("somebody");
     let at = task.at.map_or_else(String::new, |at| format!(", {}", text::ago(model.now.since(at))));
     let words = task.words.as_ref().map_or_else(String::new, |words| format!(": {words}"));
     match task.state {
-        TaskState::Ready => task.spec.clone(),
-        TaskState::Done if task.who.is_none() => format!("ticked in {}", task.spec),
-        TaskState::Claimed | TaskState::Done => format!("{who}{at}{words}"),
-        TaskState::Blocked => format!("after {}", text::first_few(task.waits_for.iter().cloned(), 3)),
+        TaskColumn::Ready => task.spec.clone(),
+        TaskColumn::Done if task.who.is_none() => format!("ticked in {}", task.spec),
+        TaskColumn::Claimed | TaskColumn::Done => format!("{who}{at}{words}"),
+        TaskColumn::Blocked => format!("after {}", text::first_few(task.waits_for.iter().cloned(), 3)),
     }
 }
 
 /// Draws one list with a heading for each state, for terminals too narrow for four columns.
-fn list(model: &Model, paper: &mut Paper<'_>, area: Rect, tasks: &[&Task]) {
-    let done = tasks.iter().filter(|task| task.state == TaskState::Done).count();
+fn list(model: &Model, paper: &mut Canvas<'_>, area: Rect, tasks: &[&TaskInfo]) {
+    let done = tasks.iter().filter(|task| task.state == TaskColumn::Done).count();
     let inner = panel_frame(model, paper, area, &format!("Tasks, {done} of {} done", tasks.len()));
-    let mut rows: Vec<(Option<usize>, TaskState)> = Vec::new();
+    let mut rows: Vec<(Option<usize>, TaskColumn)> = Vec::new();
     for (at, task) in tasks.iter().enumerate() {
         if at == 0 || tasks[at - 1].state != task.state {
             rows.push((None, task.state));
@@ -115,7 +115,7 @@ fn list(model: &Model, paper: &mut Paper<'_>, area: Rect, tasks: &[&Task]) {
                     (standing(model, task), theme.dim),
                 ];
                 paper.spans(line, &spans);
-                paper.target(line, Target::Row(at));
+                paper.target(line, ClickTarget::Row(at));
                 if at == model.row() && model.focus == Focus::Main {
                     paper.select(line);
                 }

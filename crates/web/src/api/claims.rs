@@ -13,11 +13,11 @@ use consort_core::claims::Strength;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Answer;
 use super::ApiCall;
+use super::ApiResult;
 use super::missing;
 use super::told;
-use crate::reply::Refusal;
+use crate::reply::ApiError;
 
 /// Minutes for which a reservation is overridden by default, and at most.
 const USUAL_MINUTES: u32 = 10;
@@ -47,7 +47,7 @@ pub(super) struct Paths {
 
 impl ApiCall<'_> {
     /// Explains who has reserved a path, or how a shell command would be judged.
-    pub(super) fn explain(&mut self) -> Answer {
+    pub(super) fn explain(&mut self) -> ApiResult {
         if let Some(command) = self.about.command.clone() {
             let cwd = self.cwd()?;
             let judged = self.calls.judge_command(self.app, &self.caller, &cwd, &command)?;
@@ -62,13 +62,13 @@ impl ApiCall<'_> {
         told(self.app.one("path", &outcome))
     }
 
-    pub(super) fn holds(&mut self) -> Answer {
+    pub(super) fn holds(&mut self) -> ApiResult {
         let project = self.project()?.map(|project| project.id);
         let outcome = self.app.holds(&self.caller, project.as_ref(), 0)?;
         self.items(&outcome.holds)
     }
 
-    pub(super) fn reserve(&mut self, want: Paths) -> Answer {
+    pub(super) fn reserve(&mut self, want: Paths) -> ApiResult {
         let request = HoldRequest {
             caller: self.caller.clone(),
             cwd: want.cwd,
@@ -82,7 +82,7 @@ impl ApiCall<'_> {
         self.items(&outcome.holds)
     }
 
-    pub(super) fn release(&mut self, want: Paths) -> Answer {
+    pub(super) fn release(&mut self, want: Paths) -> ApiResult {
         let what = if want.paths.is_empty() { ReleaseTarget::Mine } else { ReleaseTarget::These(want.paths) };
         let caller = self.caller.clone();
         let request = ReleaseRequest { caller, cwd: want.cwd, what, strength: None, force: false };
@@ -91,7 +91,7 @@ impl ApiCall<'_> {
     }
 
     /// Contests or overrides another's reservation, or restores a file that another has changed.
-    pub(super) fn act_on_hold(&mut self, verb: &str, want: &Paths) -> Answer {
+    pub(super) fn act_on_hold(&mut self, verb: &str, want: &Paths) -> ApiResult {
         let (cwd, path) = (&want.cwd, want.paths.first().map_or("", String::as_str));
         match verb {
             "contest" => {
@@ -101,7 +101,7 @@ impl ApiCall<'_> {
             "override" => {
                 let minutes = want.for_s.map_or(USUAL_MINUTES, |seconds| seconds.div_ceil(60));
                 if !(1..=MOST_MINUTES).contains(&minutes) {
-                    return Err(Refusal::malformed("expected a minute at least and a day at most".into()));
+                    return Err(ApiError::malformed("expected a minute at least and a day at most".into()));
                 }
                 let hold = self.app.override_hold(&self.caller, cwd, path, minutes)?;
                 told(self.app.one("reservation", &hold))
@@ -118,7 +118,7 @@ impl ApiCall<'_> {
                 });
                 told(self.app.one("restore", &restore))
             }
-            _ => Err(Refusal::not_found()),
+            _ => Err(ApiError::not_found()),
         }
     }
 }

@@ -2,16 +2,16 @@
 
 use consort_core::presence::Caller;
 
-use super::Answer;
 use super::ApiCall;
+use super::ApiResult;
 use super::missing;
 use super::told;
-use crate::reply::Refusal;
+use crate::reply::ApiError;
 
 impl ApiCall<'_> {
     /// Lists agents that are likely to collide, past predictions, merges or topics, or shows one
     /// prediction.
-    pub(super) fn radar(&mut self, rest: &[&str]) -> Answer {
+    pub(super) fn radar(&mut self, rest: &[&str]) -> ApiResult {
         let project = self.one_project()?;
         match rest {
             [] => {
@@ -33,16 +33,16 @@ impl ApiCall<'_> {
                 self.items(&domains)
             }
             [number] => {
-                let number = number.parse().map_err(|_| Refusal::malformed("expected a number".into()))?;
+                let number = number.parse().map_err(|_| ApiError::malformed("expected a number".into()))?;
                 let prediction = self.app.prediction(number, &project.id)?;
                 told(self.app.one("prediction", &prediction))
             }
-            _ => Err(Refusal::not_found()),
+            _ => Err(ApiError::not_found()),
         }
     }
 
     /// Lists the agents that are best placed for a task.
-    pub(super) fn suggest(&mut self) -> Answer {
+    pub(super) fn suggest(&mut self) -> ApiResult {
         let project = self.one_project()?;
         let task = self.about.task.clone().ok_or_else(|| missing("task"))?;
         let caller = match self.app.caller(&self.caller)? {

@@ -15,11 +15,11 @@ use consort_knowledge::Session;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Answer;
 use super::ApiCall;
+use super::ApiResult;
 use super::missing;
 use super::told;
-use crate::reply::Refusal;
+use crate::reply::ApiError;
 
 /// Most tokens that an answer may cost its reader.
 const TOKENS: usize = 10_000;
@@ -32,7 +32,7 @@ pub(super) struct Expression {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Batch {
+pub(super) struct ActionBatch {
     actions: Value,
     key: Option<String>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Thing {
 
 impl ApiCall<'_> {
     /// Lists what sessions found out and nobody recorded.
-    pub(super) fn suggestions(&mut self) -> Answer {
+    pub(super) fn suggestions(&mut self) -> ApiResult {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
         let found = self.app.suggest_knowledge(&Scope::Project(project.id), &worktree)?;
@@ -56,7 +56,7 @@ impl ApiCall<'_> {
     }
 
     /// Lists what other projects know with the words given; without words, the projects like this one.
-    pub(super) fn similar(&mut self) -> Answer {
+    pub(super) fn similar(&mut self) -> ApiResult {
         let project = self.one_project()?;
         let Some(words) = self.about.words.clone() else {
             let found = self.app.similar_projects(&project.id)?;
@@ -67,18 +67,18 @@ impl ApiCall<'_> {
     }
 
     /// Copies a piece of knowledge from another project or from the person's own.
-    pub(super) fn adopt(&mut self, thing: &Thing) -> Answer {
+    pub(super) fn adopt(&mut self, thing: &Thing) -> ApiResult {
         let name = thing.name.as_deref().ok_or_else(|| missing("name"))?;
         let there = match &thing.from {
             Some(project) => Scope::Project(self.app.find_project(project)?.id),
             None => Scope::Global,
         };
         let action = self.app.adoption(name, &there)?;
-        self.apply(Batch { actions: Value::Array(vec![action]), key: None })
+        self.apply(ActionBatch { actions: Value::Array(vec![action]), key: None })
     }
 
     /// Asks the next session that touches its file to look again at a piece of knowledge.
-    pub(super) fn renew(&mut self, thing: Thing) -> Answer {
+    pub(super) fn renew(&mut self, thing: Thing) -> ApiResult {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
         let (caller, scope) = (self.caller.clone(), Scope::Project(project.id));
@@ -88,7 +88,7 @@ impl ApiCall<'_> {
     }
 
     /// Answers a query about the knowledge of a project.
-    pub(super) fn query(&mut self, asked: &Expression) -> Answer {
+    pub(super) fn query(&mut self, asked: &Expression) -> ApiResult {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
         let scope = Scope::Project(project.id);
@@ -111,7 +111,7 @@ impl ApiCall<'_> {
     }
 
     /// Records a batch in a project, all of it or nothing.
-    pub(super) fn apply(&mut self, batch: Batch) -> Answer {
+    pub(super) fn apply(&mut self, batch: ActionBatch) -> ApiResult {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
         let scope = Scope::Project(project.id);
@@ -130,8 +130,8 @@ impl ApiCall<'_> {
     }
 
     /// Finds a worktree in which a project is checked out.
-    pub(super) fn worktree_of(&mut self, project: &Project) -> Result<PathBuf, Refusal> {
+    pub(super) fn worktree_of(&mut self, project: &Project) -> Result<PathBuf, ApiError> {
         let worktree = self.app.worktrees(&Scope::Project(project.id.clone())).into_iter().next();
-        worktree.ok_or_else(|| Refusal::malformed(format!("{} is not checked out here", project.name)))
+        worktree.ok_or_else(|| ApiError::malformed(format!("{} is not checked out here", project.name)))
     }
 }

@@ -9,10 +9,10 @@ use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
 use serde::Deserialize;
 
-use super::Answer;
 use super::ApiCall;
+use super::ApiResult;
 use super::told;
-use crate::reply::Refusal;
+use crate::reply::ApiError;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,7 +37,7 @@ pub(super) struct Read {
 }
 
 impl ApiCall<'_> {
-    pub(super) fn inbox(&mut self, rest: &[&str]) -> Answer {
+    pub(super) fn inbox(&mut self, rest: &[&str]) -> ApiResult {
         match rest {
             [] => {
                 let mailbox = self.mailbox()?;
@@ -56,27 +56,27 @@ impl ApiCall<'_> {
             }
             ["thread", name] => {
                 let project = self.project()?.map(|project| project.id);
-                let name = name.parse().map_err(Refusal::malformed)?;
+                let name = name.parse().map_err(ApiError::malformed)?;
                 let thread = self.app.thread(&name, project.as_ref())?;
                 self.items(&thread)
             }
-            _ => Err(Refusal::not_found()),
+            _ => Err(ApiError::not_found()),
         }
     }
 
     /// Sends an answer to a message.
-    pub(super) fn reply(&mut self, name: &str, reply: Outgoing) -> Answer {
-        let name = name.parse().map_err(Refusal::malformed)?;
+    pub(super) fn reply(&mut self, name: &str, reply: Outgoing) -> ApiResult {
+        let name = name.parse().map_err(ApiError::malformed)?;
         self.send(Outgoing { reply: Some(name), ..reply })
     }
 
-    pub(super) fn send(&mut self, send: Outgoing) -> Answer {
+    pub(super) fn send(&mut self, send: Outgoing) -> ApiResult {
         let to = match (send.everywhere, send.to.is_empty(), &send.reply) {
             (true, ..) => Recipients::Everywhere,
             (false, true, Some(_)) => Recipients::Sender,
             (false, ..) => Recipients::Named(send.to),
         };
-        let unknown = |what: &str| Refusal::malformed(format!("there is no {what} of that name"));
+        let unknown = |what: &str| ApiError::malformed(format!("there is no {what} of that name"));
         let kind = send.kind.map(|kind| MessageType::named(&kind).ok_or_else(|| unknown("type")));
         let priority = send.priority.map(|name| Priority::named(&name).ok_or_else(|| unknown("priority")));
         let request = SendRequest {
@@ -98,7 +98,7 @@ impl ApiCall<'_> {
     }
 
     /// Marks messages as read, once a client has shown them to somebody: until then they wait.
-    pub(super) fn read(&mut self, read: &Read) -> Answer {
+    pub(super) fn read(&mut self, read: &Read) -> ApiResult {
         let mailbox = self.mailbox()?;
         let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
         let mut letters = self.app.inbox(&request)?;

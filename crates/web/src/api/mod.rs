@@ -40,8 +40,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::guard::Access;
-use crate::reply::Refusal;
+use crate::guard::ApiAccess;
+use crate::reply::ApiError;
 use crate::reply::answer;
 use crate::server::Inner;
 
@@ -56,13 +56,13 @@ pub(crate) fn routes() -> Router<Arc<Inner>> {
 async fn serve(
     State(inner): State<Arc<Inner>>,
     ends: Option<Extension<ConnectionAddrs>>,
-    Extension(access): Extension<Access>,
+    Extension(access): Extension<ApiAccess>,
     method: Method,
     Route(verb): Route<String>,
-    about: Result<Query<About>, QueryRejection>,
+    about: Result<Query<CallDetails>, QueryRejection>,
     body: Bytes,
-) -> Result<Response, Refusal> {
-    let Query(about) = about.map_err(|error| Refusal::malformed(error.body_text()))?;
+) -> Result<Response, ApiError> {
+    let Query(about) = about.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ends = ends.map(|Extension(ends)| ends);
     let call_off = CallOff::default();
     let is_cancelled = Arc::clone(&call_off.0);
@@ -73,7 +73,7 @@ async fn serve(
         match method {
             Method::GET => call.look(&verb),
             Method::POST => call.act(&verb, &body),
-            _ => Err(Refusal::not_found()),
+            _ => Err(ApiError::not_found()),
         }
     };
     Ok(answer(StatusCode::OK, inner.with(call).await?))
@@ -91,7 +91,7 @@ impl Drop for CallOff {
 
 /// The query parameters of a call.
 #[derive(Deserialize)]
-struct About {
+struct CallDetails {
     /// The name or id of a project; without it, every project.
     project: Option<String>,
     after: Option<Seq>,
@@ -107,7 +107,7 @@ struct About {
     cwd: Option<String>,
 }
 
-impl About {
+impl CallDetails {
     fn limit(&self) -> usize {
         self.limit.unwrap_or(USUAL).min(MOST)
     }
@@ -120,17 +120,17 @@ struct ApiCall<'a> {
     calls: &'a dyn ServedContext,
     caller: CallerFacts,
     ends: Option<ConnectionAddrs>,
-    about: About,
+    about: CallDetails,
     /// Set when the client no longer waits for the answer.
     is_cancelled: Arc<AtomicBool>,
 }
 
 /// An outcome as its own JSON.
-type Answer = Result<Vec<u8>, Refusal>;
+type ApiResult = Result<Vec<u8>, ApiError>;
 
 impl ApiCall<'_> {
     /// Answers the commands that only read, by the words of the command.
-    fn look(&mut self, verb: &[&str]) -> Answer {
+    fn look(&mut self, verb: &[&str]) -> ApiResult {
         match verb {
             ["version"] => told(json!({ "consort": env!("CARGO_PKG_VERSION") })),
             ["who"] => self.who(None),
@@ -157,13 +157,13 @@ impl ApiCall<'_> {
                 let entries = self.app.journal_tail(&request)?;
                 self.items(&entries)
             }
-            _ => Err(Refusal::not_found()),
+            _ => Err(ApiError::not_found()),
         }
     }
 
     /// Carries out the commands that change something, by the words of the command. A command that
     /// weakens protection demands more proof than a terminal, as it does on the command line.
-    fn act(&mut self, verb: &[&str], body: &[u8]) -> Answer {
+    fn act(&mut self, verb: &[&str], body: &[u8]) -> ApiResult {
         match verb {
             ["send"] => self.send(body_of(body)?),
             ["reply", name] => self.reply(name, body_of(body)?),
@@ -177,15 +177,15 @@ impl ApiCall<'_> {
             ["know", "apply"] => self.apply(body_of(body)?),
             ["know", "adopt"] => self.adopt(&body_of(body)?),
             ["know", "renew"] => self.renew(body_of(body)?),
-            _ => Err(Refusal::not_found()),
+            _ => Err(ApiError::not_found()),
         }
     }
 
     /// Lists the settings that apply in a directory, or shows one of them.
-    fn settings(&mut self, key: Option<&str>) -> Answer {
+    fn settings(&mut self, key: Option<&str>) -> ApiResult {
         let worktree = self.app.host().place(&self.cwd()?).worktree;
         let settings = self.calls.settings(self.app, &worktree);
-        let settings = settings.ok_or_else(|| Refusal::internal("the settings cannot be read".into()))?;
+        let settings = settings.ok_or_else(|| ApiError::internal("the settings cannot be read".into()))?;
         let Some(key) = key else { return self.items(&settings.settings) };
         let key = consort_core::config::key(key)?;
         let setting = settings.settings.iter().find(|setting| setting.key == key.name);
@@ -193,26 +193,26 @@ impl ApiCall<'_> {
     }
 
     /// Returns the directory that a call is about.
-    fn cwd(&self) -> Result<PathBuf, Refusal> {
+    fn cwd(&self) -> Result<PathBuf, ApiError> {
         let cwd = self.about.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_absolute());
         cwd.map(Path::to_owned).ok_or_else(|| missing("cwd"))
     }
 
-    fn items(&mut self, items: &impl Serialize) -> Answer {
+    fn items(&mut self, items: &impl Serialize) -> ApiResult {
         told(self.app.items(items))
     }
 
-    fn project(&mut self) -> Result<Option<Project>, Refusal> {
+    fn project(&mut self) -> Result<Option<Project>, ApiError> {
         let named = self.about.project.as_deref();
         Ok(named.map(|named| self.app.find_project(named)).transpose()?)
     }
 
     /// Finds the project of a call that must name one.
-    fn one_project(&mut self) -> Result<Project, Refusal> {
+    fn one_project(&mut self) -> Result<Project, ApiError> {
         self.project()?.ok_or_else(|| missing("project"))
     }
 
-    fn mailbox(&mut self) -> Result<Actor, Refusal> {
+    fn mailbox(&mut self) -> Result<Actor, ApiError> {
         match self.app.caller(&self.caller)? {
             Caller::Agent(agent) => Ok(Actor::Agent(agent.session)),
             Caller::Person => Ok(Actor::Person),
@@ -221,15 +221,15 @@ impl ApiCall<'_> {
     }
 }
 
-fn missing(what: &str) -> Refusal {
-    Refusal::malformed(format!("`{what}` is missing"))
+fn missing(what: &str) -> ApiError {
+    ApiError::malformed(format!("`{what}` is missing"))
 }
 
-fn told(outcome: impl Serialize) -> Answer {
-    serde_json::to_vec(&outcome).map_err(|error| Refusal::internal(error.to_string()))
+fn told(outcome: impl Serialize) -> ApiResult {
+    serde_json::to_vec(&outcome).map_err(|error| ApiError::internal(error.to_string()))
 }
 
-fn body_of<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+fn body_of<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     serde_json::from_slice(body)
-        .map_err(|error| Refusal::malformed(format!("the body does not fit: {error}")))
+        .map_err(|error| ApiError::malformed(format!("the body does not fit: {error}")))
 }

@@ -4,15 +4,15 @@ use consort_core::presence::Caller;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Scope;
+use consort_core::presence::WhoScope;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Answer;
 use super::ApiCall;
+use super::ApiResult;
 use super::missing;
 use super::told;
-use crate::reply::Refusal;
+use crate::reply::ApiError;
 
 /// An agent that joins, leaves or is renamed.
 #[derive(Deserialize)]
@@ -27,8 +27,8 @@ pub(super) struct Named {
 }
 
 impl ApiCall<'_> {
-    pub(super) fn who(&mut self, named: Option<&str>) -> Answer {
-        let scope = self.project()?.map_or(Scope::Everywhere, Scope::Project);
+    pub(super) fn who(&mut self, named: Option<&str>) -> ApiResult {
+        let scope = self.project()?.map_or(WhoScope::Everywhere, WhoScope::Project);
         let you = match self.app.caller(&self.caller)? {
             Caller::Agent(agent) => Some(agent.session),
             Caller::Person | Caller::Anonymous(_) => None,
@@ -46,13 +46,13 @@ impl ApiCall<'_> {
     }
 
     /// Summarises a project.
-    pub(super) fn status(&mut self) -> Answer {
+    pub(super) fn status(&mut self) -> ApiResult {
         let (project, calls) = (self.one_project()?, self.calls);
         let status = self.app.status(&self.caller, &project, |agents| calls.look(agents))?;
         told(self.app.one("status", &status))
     }
 
-    pub(super) fn act_on_agent(&mut self, verb: &str, want: Named) -> Answer {
+    pub(super) fn act_on_agent(&mut self, verb: &str, want: Named) -> ApiResult {
         match verb {
             "join" => self.join(want),
             "leave" => {
@@ -74,12 +74,12 @@ impl ApiCall<'_> {
                 let renamed = json!({ "name": outcome.to, "was": outcome.from, "session": agent.session });
                 told(self.app.one("agent", &renamed))
             }
-            _ => Err(Refusal::not_found()),
+            _ => Err(ApiError::not_found()),
         }
     }
 
     /// Registers the agent whose process is at the other end of the connection.
-    fn join(&mut self, want: Named) -> Answer {
+    fn join(&mut self, want: Named) -> ApiResult {
         let kind = want.kind.as_deref().unwrap_or("http");
         let mut request = self.calls.join_request(kind, self.ends).ok_or(PresenceError::NotRegistered)?;
         if let Some(name) = want.name {

@@ -7,15 +7,15 @@ use consort_core::tasks::TaskRequest;
 use consort_core::tasks::TasksOutcome;
 use serde::Deserialize;
 
-use super::Answer;
 use super::ApiCall;
+use super::ApiResult;
 use super::told;
-use crate::reply::Refusal;
+use crate::reply::ApiError;
 
 /// A task that is taken, finished or given back.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Task {
+pub(super) struct TaskCall {
     cwd: PathBuf,
     spec: Option<PathBuf>,
     id: Option<String>,
@@ -25,7 +25,7 @@ pub(super) struct Task {
 
 impl ApiCall<'_> {
     /// Lists the tasks of the specs that are worked on; a missing spec does not hide the others.
-    pub(super) fn tasks(&mut self) -> Answer {
+    pub(super) fn tasks(&mut self) -> ApiResult {
         let project = self.project()?;
         let mut items = Vec::new();
         for (spec, file) in self.app.specs()? {
@@ -38,7 +38,7 @@ impl ApiCall<'_> {
         self.items(&items)
     }
 
-    pub(super) fn task(&mut self, verb: &str, task: Task) -> Answer {
+    pub(super) fn task(&mut self, verb: &str, task: TaskCall) -> ApiResult {
         let request = TaskRequest {
             caller: self.caller.clone(),
             cwd: task.cwd,
@@ -54,7 +54,7 @@ impl ApiCall<'_> {
                 let request = CompleteRequest { task: request, generation: None, take_anyway: false };
                 self.app.complete_task(&request)?
             }
-            _ => return Err(Refusal::not_found()),
+            _ => return Err(ApiError::not_found()),
         };
         told(self.app.one("task", &outcome))
     }

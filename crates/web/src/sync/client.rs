@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::socket;
 use super::socket::PeerSocket;
 use super::socket::READABLE;
-use crate::guard::Access;
+use crate::guard::ApiAccess;
 use crate::server::Inner;
 
 /// Longest time that a connection may take to be made, and the first and longest pause between
@@ -118,7 +118,7 @@ impl SyncClient {
             Err(_) => return Ok(End::Lost("it does not answer".to_owned())),
         };
         news(SyncNews::Connected);
-        socket::meet(&self.inner, project.clone(), Access::All, &mut socket).await;
+        socket::meet(&self.inner, project.clone(), ApiAccess::All, &mut socket).await;
         match socket.closed {
             // These codes say that connecting again would not help.
             Some((code @ 4400..4500, why)) => Err(SyncError::Refused(code, why)),

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use axum::body::Bytes;
 use consort_core::App;
-use consort_core::knowledge::KnowledgePlace;
+use consort_core::knowledge::KnowledgeCursor;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::StampedEdit;
 use consort_core::project::ProjectId;
@@ -39,7 +39,7 @@ pub(crate) struct SharedDocuments {
 }
 
 /// A peer's connection to a shared document; dropping it takes the peer out.
-pub(super) struct Seat<'a> {
+pub(super) struct PeerConnection<'a> {
     rooms: &'a SharedDocuments,
     pub(super) room: Arc<SharedDocument>,
     pub(super) peer: u64,
@@ -49,18 +49,18 @@ pub(super) struct Seat<'a> {
 
 impl SharedDocuments {
     /// Connects a peer to the document of a project; returns its seat and the frames for it.
-    pub(super) fn enter(&self, project: ProjectId) -> (Seat<'_>, mpsc::Receiver<Bytes>) {
+    pub(super) fn enter(&self, project: ProjectId) -> (PeerConnection<'_>, mpsc::Receiver<Bytes>) {
         let peer = self.next.fetch_add(1, Ordering::Relaxed);
         let (send, receive) = mpsc::channel(WAITING);
         let mut rooms = lock(&self.rooms);
         let is_first = !rooms.contains_key(&project);
         let room = rooms.entry(project.clone()).or_insert_with(|| Arc::new(SharedDocument::new(project)));
         lock(&room.peers).insert(peer, send);
-        (Seat { rooms: self, room: Arc::clone(room), peer, is_first }, receive)
+        (PeerConnection { rooms: self, room: Arc::clone(room), peer, is_first }, receive)
     }
 }
 
-impl Drop for Seat<'_> {
+impl Drop for PeerConnection<'_> {
     fn drop(&mut self) {
         let mut rooms = lock(&self.rooms.rooms);
         let mut peers = lock(&self.room.peers);
@@ -88,7 +88,7 @@ pub(super) struct SharedDocument {
 struct Kept {
     document: Document,
     /// The place in the journal up to which entries are in the document.
-    place: KnowledgePlace,
+    place: KnowledgeCursor,
 }
 
 impl SharedDocument {
@@ -169,7 +169,7 @@ impl SharedDocument {
     }
 
     fn make(&self, app: &mut App) -> Result<Kept, CloseReason> {
-        let mut place = KnowledgePlace::default();
+        let mut place = KnowledgeCursor::default();
         let entries = app.knowledge_since(&self.scope(), &mut place)?.unwrap_or_default();
         let document = document::from_entries(&entries).map_err(|error| CloseReason::internal(&error))?;
         Ok(Kept { document, place })

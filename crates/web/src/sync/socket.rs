@@ -23,12 +23,12 @@ use tokio::time;
 use tokio::time::MissedTickBehavior;
 
 use super::close_reason::CloseReason;
-use super::shared_document::Seat;
+use super::shared_document::PeerConnection;
 use super::shared_document::SharedDocument;
 use super::shared_document::Speaker;
 use crate::events;
-use crate::guard::Access;
-use crate::reply::Refusal;
+use crate::guard::ApiAccess;
+use crate::reply::ApiError;
 use crate::server::Inner;
 
 /// Most bytes of a frame that is accepted: a peer with more to say at once has to split it.
@@ -56,18 +56,18 @@ pub(crate) fn routes() -> Router<Arc<Inner>> {
 async fn begin(
     State(inner): State<Arc<Inner>>,
     Path(named): Path<String>,
-    Extension(access): Extension<Access>,
+    Extension(access): Extension<ApiAccess>,
     ends: Option<Extension<ConnectionAddrs>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     let ends = ends.map(|Extension(ends)| ends);
     let look = inner.with(move |app, calls| {
         let project = app.find_project(&named).map_err(|error| match error {
-            PresenceError::NoSuchProject { .. } => Refusal::from(error).into_not_found(),
+            PresenceError::NoSuchProject { .. } => ApiError::from(error).into_not_found(),
             error => error.into(),
         })?;
         // As everywhere, a caller that is neither an agent nor the person may only read.
-        if access != Access::Read
+        if access != ApiAccess::Read
             && let Caller::Anonymous(why) = app.caller(&access.proves(calls.caller(ends)))?
         {
             return Err(PresenceError::from(why).into());
@@ -75,7 +75,7 @@ async fn begin(
         Ok(project.id)
     });
     let project = look.await?;
-    let upgrade = upgrade.map_err(|rejection| Refusal::malformed(rejection.body_text()))?;
+    let upgrade = upgrade.map_err(|rejection| ApiError::malformed(rejection.body_text()))?;
     let lives = inner.sockets.token();
     Ok(upgrade.max_message_size(READABLE).max_frame_size(READABLE).on_upgrade(async move |socket| {
         serve(inner, project, access, socket).await;
@@ -102,7 +102,7 @@ impl PeerSocket for WebSocket {
     }
 }
 
-async fn serve(inner: Arc<Inner>, project: ProjectId, access: Access, mut socket: WebSocket) {
+async fn serve(inner: Arc<Inner>, project: ProjectId, access: ApiAccess, mut socket: WebSocket) {
     meet(&inner, project, access, &mut socket).await;
 }
 
@@ -110,7 +110,7 @@ async fn serve(inner: Arc<Inner>, project: ProjectId, access: Access, mut socket
 pub(super) async fn meet(
     inner: &Arc<Inner>,
     project: ProjectId,
-    access: Access,
+    access: ApiAccess,
     socket: &mut impl PeerSocket,
 ) {
     let (seat, frames) = inner.rooms.enter(project);
@@ -152,13 +152,13 @@ async fn follow_project(inner: Arc<Inner>, room: Arc<SharedDocument>) {
 /// Exchanges frames with a peer until the connection is to be closed; `None` if the peer has gone.
 async fn converse(
     inner: &Arc<Inner>,
-    seat: &Seat<'_>,
-    access: Access,
+    seat: &PeerConnection<'_>,
+    access: ApiAccess,
     socket: &mut impl PeerSocket,
     mut frames: mpsc::Receiver<Bytes>,
 ) -> Option<CloseReason> {
     let (room, peer) = (&seat.room, seat.peer);
-    let mut speaker = Speaker { peer, may_write: access != Access::Read, was_asked: false };
+    let mut speaker = Speaker { peer, may_write: access != ApiAccess::Read, was_asked: false };
     let here = Arc::clone(room);
     let greeted = inner.with(move |app, _| Ok(here.greet(app, peer))).await;
     if let Err(goodbye) = greeted.unwrap_or_else(|refusal| Err(CloseReason::later(refusal.message()))) {

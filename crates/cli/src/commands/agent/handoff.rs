@@ -27,7 +27,7 @@ pub(crate) struct Args {
     agent: String,
     /// How much
     #[arg(long, default_value = "standard")]
-    tier: Tier,
+    tier: DetailTier,
     /// Send it to this agent instead of printing it
     #[arg(long, value_name = "AGENT", conflicts_with = "json")]
     to: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct Args {
 const LONGEST: usize = messages::LONGEST_TEXT - 300;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-enum Tier {
+enum DetailTier {
     /// What it was about and what is unfinished
     Brief,
     /// And its topics, files, claims, changes and last messages
@@ -100,15 +100,15 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
 /// Formats everything that is known of an agent's work, a line each.
 pub(crate) fn all_lines(handoff: &Handoff, now: Timestamp) -> Vec<String> {
-    lines(handoff, Tier::Full, now, "you")
+    lines(handoff, DetailTier::Full, now, "you")
 }
 
 /// Formats a handoff as lines; `person` is what the reader calls the person.
-fn lines(handoff: &Handoff, tier: Tier, now: Timestamp, person: &str) -> Vec<String> {
+fn lines(handoff: &Handoff, tier: DetailTier, now: Timestamp, person: &str) -> Vec<String> {
     let most = match tier {
-        Tier::Brief => 3,
-        Tier::Standard => 8,
-        Tier::Full => usize::MAX,
+        DetailTier::Brief => 3,
+        DetailTier::Standard => 8,
+        DetailTier::Full => usize::MAX,
     };
     let agent = &handoff.seen.agent;
     let one_line = |text: &str| text::foreign(text, 200);
@@ -149,7 +149,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp, person: &str) -> Vec<Str
     if !handoff.written.is_empty() {
         lines.push(format!("Wrote: {}", few(&handoff.written)));
     }
-    if tier == Tier::Brief {
+    if tier == DetailTier::Brief {
         return lines;
     }
     if !handoff.changes.is_empty() {
@@ -174,7 +174,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp, person: &str) -> Vec<Str
     }
     let past = past_lines(handoff, tier, (now, person), &few);
     lines.extend(past);
-    if tier == Tier::Full && !handoff.read.is_empty() {
+    if tier == DetailTier::Full && !handoff.read.is_empty() {
         lines.push(format!("Read: {}", few(&handoff.read)));
     }
     lines
@@ -183,7 +183,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp, person: &str) -> Vec<Str
 /// Formats the agent's topics by their trend, its last prompts and its messages.
 fn past_lines(
     handoff: &Handoff,
-    tier: Tier,
+    tier: DetailTier,
     (now, person): (Timestamp, &str),
     few: &dyn Fn(&[String]) -> String,
 ) -> Vec<String> {
@@ -200,19 +200,19 @@ fn past_lines(
             lines.push(format!("{heading}: {}", few(topics)));
         }
     }
-    let steps = if tier == Tier::Full { handoff.steps.len() } else { 3 };
+    let steps = if tier == DetailTier::Full { handoff.steps.len() } else { 3 };
     if !handoff.steps.is_empty() {
         lines.push("Prompts, oldest first:".into());
     }
     for step in handoff.steps.iter().rev().take(steps).rev() {
         let what = step.prompt.clone().unwrap_or_else(|| format!("about {}", step.topics.join(", ")));
         lines.push(format!("  {}: {}", text::ago(now.since(step.at)), one_line(&what)));
-        if tier == Tier::Full && !step.written.is_empty() {
+        if tier == DetailTier::Full && !step.written.is_empty() {
             let written: Vec<String> = step.written.iter().map(|visit| visit.path.clone()).collect();
             lines.push(format!("    wrote {}", few(&written)));
         }
     }
-    let messages = if tier == Tier::Full { handoff.messages.len() } else { 3 };
+    let messages = if tier == DetailTier::Full { handoff.messages.len() } else { 3 };
     if !handoff.messages.is_empty() {
         lines.push("Messages:".into());
     }

@@ -14,7 +14,7 @@ use consort_agents::Level;
 use consort_core::text;
 use serde_json::Value;
 
-use super::Finding;
+use super::DoctorFinding;
 use super::Severity;
 use super::edit;
 use super::finding;
@@ -27,7 +27,7 @@ use crate::world::World;
 /// Longest time a program may take to print its version. All are asked at once.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-pub(super) fn check(world: &World) -> Vec<Finding> {
+pub(super) fn check(world: &World) -> Vec<DoctorFinding> {
     let worktree = world.place().worktree;
     let standings = connect::standings(world, &worktree);
     if standings.iter().all(ConnectionState::is_missing) {
@@ -102,7 +102,7 @@ fn told_version(program: &Path) -> Option<String> {
 }
 
 /// Reports whether a CLI is connected, and how long ago a hook of it was heard.
-fn connection(standing: &ConnectionState, name: &str, heard: Option<i64>) -> Finding {
+fn connection(standing: &ConnectionState, name: &str, heard: Option<i64>) -> DoctorFinding {
     let sentence = standing.sentence();
     let both = standing.user != State::Absent && standing.project != State::Absent;
     if let Some(file) = standing.to_be_edited() {
@@ -139,7 +139,7 @@ fn limits(kind: &str) -> String {
 }
 
 /// Warns of a version older than the one that we were tried with.
-fn too_old(cli: &dyn AgentCli, version: &str) -> Option<Finding> {
+fn too_old(cli: &dyn AgentCli, version: &str) -> Option<DoctorFinding> {
     let numbers = |version: &str| -> Vec<u64> {
         let parts = version.trim_start_matches('v').split(|c: char| !c.is_ascii_digit());
         parts.take(3).map_while(|part| part.parse().ok()).collect()
@@ -153,7 +153,7 @@ fn too_old(cli: &dyn AgentCli, version: &str) -> Option<Finding> {
 
 /// Finds settings of any tier that keep a CLI's hooks from running. A switch in the file with our hooks is
 /// reported by `connection`.
-fn silenced(world: &World, cli: &dyn AgentCli, worktree: &Path) -> Vec<Finding> {
+fn silenced(world: &World, cli: &dyn AgentCli, worktree: &Path) -> Vec<DoctorFinding> {
     let switches = cli.hook_switches(&world.config_dir(cli), worktree);
     let mut seen: Vec<PathBuf> = Vec::new();
     let mut findings = Vec::new();
@@ -173,7 +173,7 @@ fn silenced(world: &World, cli: &dyn AgentCli, worktree: &Path) -> Vec<Finding> 
 }
 
 /// Reports hooks that a CLI does not run before the person has agreed to them.
-fn unreviewed(world: &World, cli: &dyn AgentCli) -> Option<Finding> {
+fn unreviewed(world: &World, cli: &dyn AgentCli) -> Option<DoctorFinding> {
     let config_dir = world.config_dir(cli);
     let level = Level::User(&config_dir);
     if !connect::is_there(&cli.hooks(level), level) {
@@ -210,7 +210,7 @@ pub(super) fn lacks_rules(
     cli.allow(level).iter().any(is_lacking)
 }
 
-fn lacking(standing: &ConnectionState) -> Finding {
+fn lacking(standing: &ConnectionState) -> DoctorFinding {
     let detail = "its agents have to ask before they use `consort`: allow rules are missing";
     let flag = if standing.user == State::Absent { " --project" } else { "" };
     finding(standing.title, Severity::Warning, detail, Some(&format!("consort init{flag}")))

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::clis;
 use crate::connect;
 use crate::connect::Consent;
+use crate::connect::OfferedCli;
 use crate::connect::Parts;
 use crate::connect::State;
-use crate::connect::Target;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::person;
@@ -31,7 +31,7 @@ pub(super) fn run(world: &World, yes: bool) -> CommandResult {
         let is_outdated = [&standing.user, &standing.project].contains(&&State::Outdated);
         let is_lacking = standing.is_connected() && clis::lacks_rules(world, cli, &standing, &worktree);
         if is_outdated || is_lacking {
-            targets.push(Target::new(world, cli, &worktree, standing.user == State::Absent));
+            targets.push(OfferedCli::new(world, cli, &worktree, standing.user == State::Absent));
         }
     }
     if targets.is_empty() {

@@ -33,7 +33,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Finding {
+struct DoctorFinding {
     check: String,
     level: Severity,
     detail: String,
@@ -91,7 +91,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 }
 
 /// Counts problems and warnings in a line.
-fn summary(findings: &[Finding]) -> String {
+fn summary(findings: &[DoctorFinding]) -> String {
     let count = |level| findings.iter().filter(|finding| finding.level == level).count();
     let (problems, warnings) = (count(Severity::Problem), count(Severity::Warning));
     let found: Vec<String> = [(problems, "problem"), (warnings, "warning")]
@@ -105,11 +105,11 @@ fn summary(findings: &[Finding]) -> String {
     }
 }
 
-fn finding(check: &str, level: Severity, detail: impl Into<String>, fix: Option<&str>) -> Finding {
-    Finding { check: check.into(), level, detail: detail.into(), fix: fix.map(str::to_owned) }
+fn finding(check: &str, level: Severity, detail: impl Into<String>, fix: Option<&str>) -> DoctorFinding {
+    DoctorFinding { check: check.into(), level, detail: detail.into(), fix: fix.map(str::to_owned) }
 }
 
-fn program() -> Vec<Finding> {
+fn program() -> Vec<DoctorFinding> {
     let version = concat!("consort ", env!("CARGO_PKG_VERSION"));
     let this = std::env::current_exe().and_then(fs::canonicalize).ok();
     let on_path = connect::find_programs("consort");
@@ -142,7 +142,7 @@ fn fix_path(this: Option<&Path>) -> Option<String> {
     Some(format!("export PATH=\"{}:$PATH\"", this?.parent()?.display()))
 }
 
-fn store(world: &World) -> Vec<Finding> {
+fn store(world: &World) -> Vec<DoctorFinding> {
     let path = world.paths.store();
     let mut app = world.app();
     let entries = match app.journal_last_seq() {
@@ -230,7 +230,7 @@ fn edit(file: &Path) -> String {
     format!("${{EDITOR:-vi}} {}", file.display())
 }
 
-fn settings(world: &World) -> Vec<Finding> {
+fn settings(world: &World) -> Vec<DoctorFinding> {
     let worktree = world.place().worktree;
     let acceptances = world.app().acceptances().unwrap_or_default();
     match config::load(&world.paths, &worktree, &world.overrides, &acceptances) {
@@ -253,7 +253,7 @@ fn settings(world: &World) -> Vec<Finding> {
 }
 
 /// Reports whether commands run behind the shield, if it is connected for any CLI.
-fn shield(world: &World) -> Option<Finding> {
+fn shield(world: &World) -> Option<DoctorFinding> {
     let connected = consort_agents::ALL.iter().find(|cli| {
         let config_dir = world.config_dir(**cli);
         connect::is_shielded(**cli, consort_agents::Level::User(&config_dir))
@@ -277,7 +277,7 @@ fn shield(world: &World) -> Option<Finding> {
     })
 }
 
-fn hook_log(world: &World) -> Finding {
+fn hook_log(world: &World) -> DoctorFinding {
     let path = world.paths.hook_log();
     match fs::read_to_string(&path) {
         Ok(log) if !log.is_empty() => {

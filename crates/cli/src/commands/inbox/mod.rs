@@ -13,7 +13,7 @@ use consort_core::messages::Correspondent;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
 use consort_core::messages::MessageName;
-use consort_core::messages::Refusal;
+use consort_core::messages::MessageRefusal;
 use consort_core::messages::quote_letter;
 use consort_core::messages::quote_message;
 use consort_core::presence::Caller;
@@ -26,7 +26,7 @@ use crate::exit::ExitCode;
 use crate::output;
 use crate::person;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -104,7 +104,12 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 }
 
 /// Lists the last messages, oldest first.
-fn list(world: &World, opened: &mut Opened, args: &Args, mailbox: &Actor) -> Result<ExitCode, CommandError> {
+fn list(
+    world: &World,
+    opened: &mut OpenWorld,
+    args: &Args,
+    mailbox: &Actor,
+) -> Result<ExitCode, CommandError> {
     let received = opened.app.received(mailbox, args.count)?;
     if args.json {
         world.out.items(&mut opened.app, &received)?;
@@ -123,7 +128,7 @@ fn list(world: &World, opened: &mut Opened, args: &Args, mailbox: &Actor) -> Res
 /// Sleeps until there is a letter or time is up. A store that fails meanwhile may come back.
 fn wait(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     args: &Args,
     request: &InboxRequest,
 ) -> Result<Vec<Letter>, CommandError> {
@@ -169,11 +174,11 @@ fn wait(
 }
 
 /// Returns the caller, whose own mailbox the command is about.
-pub(super) fn mailbox(opened: &mut Opened) -> Result<Actor, CommandError> {
+pub(super) fn mailbox(opened: &mut OpenWorld) -> Result<Actor, CommandError> {
     let facts = person::acting(&mut opened.app)?;
     match opened.app.caller(&facts)? {
         Caller::Agent(agent) => Ok(Actor::Agent(agent.session)),
         Caller::Person => Ok(Actor::Person),
-        Caller::Anonymous(why) => Err(Refusal::from(why).into()),
+        Caller::Anonymous(why) => Err(MessageRefusal::from(why).into()),
     }
 }

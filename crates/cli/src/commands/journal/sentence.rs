@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use consort_core::App;
 use consort_core::claims::ClaimChange;
 use consort_core::claims::Mode;
-use consort_core::claims::Release;
+use consort_core::claims::ReleaseCause;
 use consort_core::claims::Strength;
 use consort_core::convergence::ConvergenceChange;
 use consort_core::dispatch::DispatchChange;
@@ -22,7 +22,7 @@ use consort_core::knowledge::KnowledgeChange;
 use consort_core::messages::MessageChange;
 use consort_core::messages::Recipient;
 use consort_core::monitor::MonitorChange;
-use consort_core::monitor::TurnState;
+use consort_core::monitor::RecordedState;
 use consort_core::policy::AskAnswer;
 use consort_core::policy::DecidedBy;
 use consort_core::policy::PolicyChange;
@@ -213,11 +213,11 @@ fn hold(change: &ClaimChange, is_new: bool) -> String {
         }
         ClaimChange::Released { key, why } => {
             let why = match why {
-                Release::Asked => "released",
-                Release::HolderGone => "free: its holder is gone",
-                Release::TakenOver => "taken over by its holder's new session",
-                Release::Expired => "free: its time was up",
-                Release::Forced => "taken from its holder",
+                ReleaseCause::Asked => "released",
+                ReleaseCause::HolderGone => "free: its holder is gone",
+                ReleaseCause::TakenOver => "taken over by its holder's new session",
+                ReleaseCause::Expired => "free: its time was up",
+                ReleaseCause::Forced => "taken from its holder",
             };
             format!("{} is {why}", key.resource.shown())
         }
@@ -232,7 +232,7 @@ fn pane(change: &MonitorChange, number: Option<Number>) -> String {
         }
         MonitorChange::Turned(turn) => {
             let about = turn.about.as_ref().map_or_else(String::new, |about| format!(": {about}"));
-            let verb = if turn.state == TurnState::Exited { "has" } else { "is" };
+            let verb = if turn.state == RecordedState::Exited { "has" } else { "is" };
             format!("{} {verb} {}{about}", turn.name, turn.state.as_str())
         }
         MonitorChange::Closed { name, .. } => format!("the pane of {name} is closed"),

@@ -16,7 +16,7 @@ use super::sentence::sentence;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -91,7 +91,7 @@ enum Json {
 
 fn print(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     json: Json,
     request: &TailRequest,
 ) -> Result<Option<Seq>, CommandError> {

@@ -1,7 +1,7 @@
 //! The command `consort journal verify`: replays the journal beside the tables, and
 //! compares.
 
-use consort_core::explain::Kind;
+use consort_core::explain::ErrorKind;
 use consort_core::text;
 
 use crate::error::CommandError;
@@ -60,6 +60,6 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     Ok(ExitCode::from(match (sound, found.is_published) {
         (true, true) => 0,
         (true, false) => exit::FOUND_SOMETHING,
-        (false, _) => exit::code(Kind::Damaged),
+        (false, _) => exit::code(ErrorKind::Damaged),
     }))
 }

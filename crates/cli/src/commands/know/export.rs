@@ -16,7 +16,7 @@ use crate::error::CommandResult;
 use crate::knowledge::ScopeArgs;
 use crate::knowledge::envelope;
 use crate::knowledge::file;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 pub(super) fn run(world: &World, args: &ScopeArgs, is_markdown: bool, to: Option<&Path>) -> CommandResult {
@@ -54,7 +54,7 @@ pub(super) fn run(world: &World, args: &ScopeArgs, is_markdown: bool, to: Option
     world.out.text(text::printable(&page))
 }
 
-fn all(opened: &mut Opened, scope: &Scope) -> Result<Vec<Known>, CommandError> {
+fn all(opened: &mut OpenWorld, scope: &Scope) -> Result<Vec<Known>, CommandError> {
     let index = opened.app.knowledge()?;
     let mut all = Vec::new();
     for kind in Kind::ALL {

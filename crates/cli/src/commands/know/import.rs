@@ -25,7 +25,7 @@ use crate::knowledge::envelope;
 use crate::knowledge::file;
 use crate::person;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Longest file that is read, in bytes.
@@ -105,7 +105,7 @@ fn lines(file: &Path, text: &str) -> Result<Vec<ImportedThing>, CommandError> {
 }
 
 /// Reads a directory that `export --to` wrote, and returns what differs from what is known.
-fn pages(opened: &mut Opened, scope: &Scope, dir: &Path) -> Result<Vec<ImportedThing>, CommandError> {
+fn pages(opened: &mut OpenWorld, scope: &Scope, dir: &Path) -> Result<Vec<ImportedThing>, CommandError> {
     let mut things = Vec::new();
     for kind in Kind::ALL {
         let dir = dir.join(format!("{}s", kind.as_str()));
@@ -127,7 +127,7 @@ fn pages(opened: &mut Opened, scope: &Scope, dir: &Path) -> Result<Vec<ImportedT
 /// Reads an exported page, and returns what it says that is not known, if anything; the outer `None` if the
 /// page is not ours.
 fn page(
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     scope: &Scope,
     text: &str,
 ) -> Result<Option<Option<ImportedThing>>, CommandError> {
@@ -159,7 +159,7 @@ fn is_link(link: &consort_core::knowledge::Known, to: &str, of: &str) -> bool {
 /// Records all of the things or none, and prints exactly what was recorded.
 fn record(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     scope: &Scope,
     mut things: Vec<ImportedThing>,
     args: &Args,
@@ -196,20 +196,26 @@ fn record(
 }
 
 /// Lists the points of a file of instructions, for a person to choose from, or records the chosen ones.
-fn candidates(world: &World, opened: &mut Opened, scope: &Scope, args: &Args, text: &str) -> CommandResult {
+fn candidates(
+    world: &World,
+    opened: &mut OpenWorld,
+    scope: &Scope,
+    args: &Args,
+    text: &str,
+) -> CommandResult {
     let found = markdown::candidates(text);
     let Some(take) = &args.take else { return offer(world, opened, scope, args, &found) };
     let numbers: Option<Vec<usize>> = match take.as_str() {
         "all" => Some((1..=found.len()).collect()),
         some => some.split(',').map(|number| number.trim().parse().ok()).collect(),
     };
-    let chosen: Option<Vec<&markdown::Candidate>> = numbers
+    let chosen: Option<Vec<&markdown::Statement>> = numbers
         .and_then(|numbers| numbers.into_iter().map(|number| found.get(number.checked_sub(1)?)).collect());
     let Some(chosen) = chosen else {
         let what = format!("`{take}` does not say which of {}", text::count(found.len(), "candidate"));
         return Err(CommandError::user(what, "write them as `1,3`, or `all`"));
     };
-    let thing = |one: &markdown::Candidate| {
+    let thing = |one: &markdown::Statement| {
         let tags: Vec<String> = if one.heading.is_empty() { Vec::new() } else { vec![slug(&one.heading)] };
         let location = format!("{}:{}", args.file.display(), one.line);
         let props = json!({ "description": one.text, "tags": tags, "locations": [location] });
@@ -221,19 +227,19 @@ fn candidates(world: &World, opened: &mut Opened, scope: &Scope, args: &Args, te
 /// Lists the candidates that are not known yet. Each keeps its number, whatever was taken before.
 fn offer(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     scope: &Scope,
     args: &Args,
-    found: &[markdown::Candidate],
+    found: &[markdown::Statement],
 ) -> CommandResult {
     let mut known = BTreeSet::new();
     opened.app.knowledge()?.each(scope, Kind::Note, &mut |row| {
         known.insert(row.text("description").to_owned());
     })?;
     let new = found.iter().enumerate().filter(|(_, one)| !known.contains(&one.text));
-    let new: Vec<(usize, &markdown::Candidate)> = new.map(|(place, one)| (place + 1, one)).collect();
+    let new: Vec<(usize, &markdown::Statement)> = new.map(|(place, one)| (place + 1, one)).collect();
     if args.scope.json {
-        let item = |(number, one): &(usize, &markdown::Candidate)| json!({ "number": number, "line": one.line, "heading": one.heading, "text": one.text });
+        let item = |(number, one): &(usize, &markdown::Statement)| json!({ "number": number, "line": one.line, "heading": one.heading, "text": one.text });
         let items: Vec<Value> = new.iter().map(item).collect();
         return envelope::list(world, opened.app.host().now(), &items);
     }

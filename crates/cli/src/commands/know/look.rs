@@ -18,7 +18,7 @@ use crate::knowledge::USUAL_TOKENS;
 use crate::knowledge::envelope;
 use crate::knowledge::file;
 use crate::render;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Most things that a search finds, and most lines of a list that are shown.
@@ -28,7 +28,7 @@ const MOST_LISTED: usize = 200;
 /// Most of the things shown that are noted for an agent.
 const MOST_SHOWN: usize = 20;
 
-pub(super) enum Look<'a> {
+pub(super) enum LookUp<'a> {
     Search(String),
     Show(&'a str),
     List(Kind),
@@ -37,7 +37,7 @@ pub(super) enum Look<'a> {
     AsOf(&'a str, &'a str),
 }
 
-impl Look<'_> {
+impl LookUp<'_> {
     /// Returns the question in the query language, if only that can answer it.
     fn source(&self) -> String {
         let quoted = |text: &str| Value::from(text).to_string();
@@ -51,14 +51,14 @@ impl Look<'_> {
     }
 }
 
-pub(super) fn run(world: &World, look: &Look<'_>, args: &ScopeArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn run(world: &World, look: &LookUp<'_>, args: &ScopeArgs) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     let scope = args.of(&opened);
-    if matches!(look, Look::History(_) | Look::AsOf(..)) {
+    if matches!(look, LookUp::History(_) | LookUp::AsOf(..)) {
         return ask(world, &mut opened, &scope, look, args.json);
     }
     let found = found(&mut opened, &scope, look)?;
-    if let (Look::Show(name), true) = (look, found.is_empty()) {
+    if let (LookUp::Show(name), true) = (look, found.is_empty()) {
         return Err(unknown(name));
     }
     note_shown(&mut opened, &found);
@@ -66,17 +66,17 @@ pub(super) fn run(world: &World, look: &Look<'_>, args: &ScopeArgs) -> Result<Ex
         let items: Vec<Value> = found.iter().map(Known::item).collect();
         let now = opened.app.host().now();
         match (look, items.first()) {
-            (Look::Show(_), Some(known)) => envelope::one(world, now, "known", known)?,
+            (LookUp::Show(_), Some(known)) => envelope::one(world, now, "known", known)?,
             _ => envelope::list(world, now, &items)?,
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if let Look::Show(_) = look {
+    if let LookUp::Show(_) = look {
         found.iter().flat_map(render::known::page).try_for_each(|line| world.out.line(line))?;
         return Ok(ExitCode::SUCCESS);
     }
     if found.is_empty() {
-        world.out.line(if matches!(look, Look::Stale) { "Nothing is stale." } else { "Nothing found." })?;
+        world.out.line(if matches!(look, LookUp::Stale) { "Nothing is stale." } else { "Nothing found." })?;
     }
     found.iter().take(MOST_LISTED).try_for_each(|known| world.out.line(render::known::line(known)))?;
     if let Some(more) = found.len().checked_sub(MOST_LISTED).filter(|more| *more > 0) {
@@ -88,14 +88,14 @@ pub(super) fn run(world: &World, look: &Look<'_>, args: &ScopeArgs) -> Result<Ex
 /// Asks a question that only the query language can answer, and prints the answer.
 fn ask(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     scope: &Scope,
-    look: &Look<'_>,
+    look: &LookUp<'_>,
     is_json: bool,
 ) -> Result<ExitCode, CommandError> {
     let format = if is_json { Format::Json } else { Format::Columnar };
     let answer = knowledge::ask(opened, scope, &look.source(), format, USUAL_TOKENS)?;
-    if let (Look::History(name), "nil" | "()" | "[]") = (look, answer.text.trim()) {
+    if let (LookUp::History(name), "nil" | "()" | "[]") = (look, answer.text.trim()) {
         return Err(unknown(name));
     }
     if is_json {
@@ -106,7 +106,7 @@ fn ask(
 }
 
 /// Notes the things an agent was shown, so that it hears if they become stale.
-fn note_shown(opened: &mut Opened, found: &[Known]) {
+fn note_shown(opened: &mut OpenWorld, found: &[Known]) {
     if let Ok(Caller::Agent(agent)) = opened.caller() {
         let current = found.iter().filter(|known| known.stale.is_none()).take(MOST_SHOWN);
         let shown: Vec<(Kind, String)> = current.map(|known| (known.kind, known.name.clone())).collect();
@@ -115,20 +115,20 @@ fn note_shown(opened: &mut Opened, found: &[Known]) {
 }
 
 /// Finds the whole entities that a question is about in the index.
-fn found(opened: &mut Opened, scope: &Scope, look: &Look<'_>) -> Result<Vec<Known>, CommandError> {
+fn found(opened: &mut OpenWorld, scope: &Scope, look: &LookUp<'_>) -> Result<Vec<Known>, CommandError> {
     file::take_in(opened, scope);
     let index = opened.app.knowledge_seen_from(scope, &opened.place.worktree, &opened.cwd)?;
     let mut found = Vec::new();
     match look {
-        Look::Search(words) => {
+        LookUp::Search(words) => {
             found.extend(index.search(Some(scope), words, MOST_FOUND)?.into_iter().map(|(_, known)| known));
         }
-        Look::Show(name) => {
+        LookUp::Show(name) => {
             for kind in Kind::ALL {
                 found.extend(index.known(scope, kind, name)?);
             }
         }
-        Look::List(kind) => index.each(scope, *kind, &mut |row| found.push(row.decode()))?,
+        LookUp::List(kind) => index.each(scope, *kind, &mut |row| found.push(row.decode()))?,
         _ => {
             for kind in Kind::ALL {
                 index.each(scope, kind, &mut |row| {

@@ -100,15 +100,15 @@ pub(super) fn changed(mut thing: ImportedThing, known: &Known) -> Option<Importe
 }
 
 /// A point of a file of instructions, and the line it begins at.
-pub(super) struct Candidate {
+pub(super) struct Statement {
     pub(super) line: usize,
     pub(super) heading: String,
     pub(super) text: String,
 }
 
 /// Finds the points and paragraphs of a file of instructions or memories.
-pub(super) fn candidates(page: &str) -> Vec<Candidate> {
-    let mut candidates: Vec<Candidate> = Vec::new();
+pub(super) fn candidates(page: &str) -> Vec<Statement> {
+    let mut candidates: Vec<Statement> = Vec::new();
     let (mut heading, mut is_code, mut is_open) = (String::new(), false, false);
     for (number, line) in page.lines().enumerate() {
         let text = line.trim();
@@ -121,13 +121,13 @@ pub(super) fn candidates(page: &str) -> Vec<Candidate> {
             title.trim_start_matches('#').trim().clone_into(&mut heading);
             is_open = false;
         } else if let Some(point) = ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark)) {
-            candidates.push(Candidate { line: number + 1, heading: heading.clone(), text: point.to_owned() });
+            candidates.push(Statement { line: number + 1, heading: heading.clone(), text: point.to_owned() });
             is_open = true;
         } else if let Some(last) = candidates.last_mut().filter(|_| is_open) {
             last.text.push(' ');
             last.text.push_str(text);
         } else {
-            candidates.push(Candidate { line: number + 1, heading: heading.clone(), text: text.to_owned() });
+            candidates.push(Statement { line: number + 1, heading: heading.clone(), text: text.to_owned() });
             is_open = true;
         }
     }

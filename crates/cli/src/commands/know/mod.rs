@@ -25,7 +25,7 @@ use std::path::PathBuf;
 
 use consort_core::knowledge::Kind;
 
-use self::look::Look;
+use self::look::LookUp;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::exit::ExitCode;
@@ -168,12 +168,12 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
         Command::Add(args) => done(add::run(world, args)),
         Command::Query(args) => query::run(world, args),
         Command::Apply(args) => done(apply::run(world, args)),
-        Command::Search { words, scope } => look::run(world, &Look::Search(words.join(" ")), scope),
-        Command::Show { name, scope } => look::run(world, &Look::Show(name), scope),
-        Command::List { kind, scope } => look::run(world, &Look::List(*kind), scope),
-        Command::History { name, scope } => look::run(world, &Look::History(name), scope),
-        Command::Stale { scope } => look::run(world, &Look::Stale, scope),
-        Command::AsOf { when, expression, scope } => look::run(world, &Look::AsOf(when, expression), scope),
+        Command::Search { words, scope } => look::run(world, &LookUp::Search(words.join(" ")), scope),
+        Command::Show { name, scope } => look::run(world, &LookUp::Show(name), scope),
+        Command::List { kind, scope } => look::run(world, &LookUp::List(*kind), scope),
+        Command::History { name, scope } => look::run(world, &LookUp::History(name), scope),
+        Command::Stale { scope } => look::run(world, &LookUp::Stale, scope),
+        Command::AsOf { when, expression, scope } => look::run(world, &LookUp::AsOf(when, expression), scope),
         Command::Save { json } => done(save::run(world, *json)),
         Command::Export { markdown, to, scope } => done(export::run(world, scope, *markdown, to.as_deref())),
         Command::Import(args) => done(import::run(world, args)),

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::error::CommandResult;
 use crate::knowledge::envelope;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 pub(super) fn run(world: &World, words: &str, is_json: bool) -> CommandResult {
@@ -20,7 +20,7 @@ pub(super) fn run(world: &World, words: &str, is_json: bool) -> CommandResult {
 }
 
 /// Prints the projects of this machine that are like this one.
-fn projects(world: &World, opened: &mut Opened, is_json: bool) -> CommandResult {
+fn projects(world: &World, opened: &mut OpenWorld, is_json: bool) -> CommandResult {
     let found = opened.app.similar_projects(&opened.project.id)?;
     if is_json {
         let items: Vec<Value> = found.iter().map(|one| json!(one)).collect();
@@ -37,7 +37,7 @@ fn projects(world: &World, opened: &mut Opened, is_json: bool) -> CommandResult 
 }
 
 /// Prints principles and patterns of other projects that have these words.
-fn things(world: &World, opened: &mut Opened, words: &str, is_json: bool) -> CommandResult {
+fn things(world: &World, opened: &mut OpenWorld, words: &str, is_json: bool) -> CommandResult {
     let found = opened.app.similar_things(&opened.project.id, words)?;
     if is_json {
         let items: Vec<Value> = found.iter().map(|(scope, known)| known.item_of(scope)).collect();

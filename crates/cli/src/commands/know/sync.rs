@@ -20,7 +20,7 @@ use crate::knowledge::envelope;
 use crate::output;
 use crate::person;
 use crate::served_calls::ServedCalls;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// The port that `consort serve` listens on unless told otherwise.
@@ -57,7 +57,7 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     synced
 }
 
-async fn sync(world: &World, opened: &mut Opened, args: &Args, remote: &Remote) -> CommandResult {
+async fn sync(world: &World, opened: &mut OpenWorld, args: &Args, remote: &Remote) -> CommandResult {
     let end = CancellationToken::new();
     let cannot_hear = |error: std::io::Error| failed(&format!("signals cannot be heard: {error}"));
     let (mut interrupt, mut terminate) = (
@@ -109,7 +109,7 @@ fn failed(what: &str) -> CommandError {
 }
 
 /// Reads the server's address, path and token from the URL and the token's file.
-fn remote(world: &World, opened: &Opened, args: &Args) -> Result<Remote, CommandError> {
+fn remote(world: &World, opened: &OpenWorld, args: &Args) -> Result<Remote, CommandError> {
     let wrong =
         |why: &str| CommandError::user(format!("`{}` {why}", args.url), "write it as `http://host:4917`");
     let (scheme, rest) = args.url.split_once("://").unwrap_or(("http", &args.url));

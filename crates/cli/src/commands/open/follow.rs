@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use consort_agents::AgentCli;
-use consort_core::monitor::Delivery;
-use consort_core::monitor::PaneTurn;
+use consort_core::monitor::PaneStateChange;
 use consort_core::monitor::PaneViewer as _;
-use consort_core::monitor::Purpose;
+use consort_core::monitor::RecordedState;
 use consort_core::monitor::StartPolicy;
 use consort_core::monitor::Started;
-use consort_core::monitor::TurnState;
+use consort_core::monitor::TypingOutcome;
+use consort_core::monitor::TypingPurpose;
 use consort_core::monitor::follow_start;
 use consort_core::secrets::redacted;
 use consort_core::text;
@@ -24,7 +24,7 @@ use crate::error::CommandError;
 use crate::panes;
 use crate::panes::typing;
 use crate::panes::typing::Typeable;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Longest time an agent may take to be ready.
@@ -52,7 +52,7 @@ const RETRY: Duration = Duration::from_secs(5);
 const RETRIES: usize = 2;
 
 impl Follow<'_> {
-    pub(super) fn follow(&self, opened: &mut Opened, pane: &Pane) -> Result<StartReport, CommandError> {
+    pub(super) fn follow(&self, opened: &mut OpenWorld, pane: &Pane) -> Result<StartReport, CommandError> {
         let signature = panes::signature_of(self.world, &opened.app, self.cli.kind())?;
         let app = RefCell::new(&mut opened.app);
         let is_prompted = || {
@@ -68,25 +68,25 @@ impl Follow<'_> {
         let mut started = follow_start(self.tmux, &pane.address, &signature, &policy)?;
         for _ in 0..RETRIES {
             let Some(prompt) = self.prompt.filter(|_| started == Started::Unprompted) else { break };
-            let what = Typeable { purpose: Purpose::Prompt, text: prompt.to_owned() };
+            let what = Typeable { purpose: TypingPurpose::Prompt, text: prompt.to_owned() };
             let known = typing::signature(self.world, &app.borrow(), self.cli.kind());
             match typing::deliver(&self.world.paths.data, &pane.address, known.as_ref(), &what)? {
-                Delivery::Delivered | Delivery::Unknown => {
+                TypingOutcome::Delivered | TypingOutcome::Unknown => {
                     started = follow_start(self.tmux, &pane.address, &signature, &policy)?;
                 }
                 // The reason for the refusal may pass.
-                Delivery::Refused(refusal) if refusal.passes() => self.tmux.pause(RETRY),
-                Delivery::Refused(_) => break,
+                TypingOutcome::Refused(refusal) if refusal.passes() => self.tmux.pause(RETRY),
+                TypingOutcome::Refused(_) => break,
             }
         }
         let turned = match &started {
             Started::Waits(reading) => {
-                TurnState::of(reading.state).map(|state| (state, reading.question.clone()))
+                RecordedState::of(reading.state).map(|state| (state, reading.question.clone()))
             }
             Started::Ended(reading) => {
-                TurnState::of(reading.state).map(|state| (state, reading.resume.clone()))
+                RecordedState::of(reading.state).map(|state| (state, reading.resume.clone()))
             }
-            Started::Unprompted => Some((TurnState::Unconfirmed, None)),
+            Started::Unprompted => Some((RecordedState::Unconfirmed, None)),
             Started::Ready | Started::Prompted | Started::NotUnderstood => None,
         };
         let subject = opened.app.find_pane(pane.name.as_str())?;
@@ -96,7 +96,7 @@ impl Follow<'_> {
         {
             let (name, cli) = (pane.name.clone(), self.cli.kind().to_owned());
             let about = about.map(|about| redacted(&about));
-            opened.app.note_turn(&PaneTurn { place, name, cli, state, about })?;
+            opened.app.note_turn(&PaneStateChange { place, name, cli, state, about })?;
         }
         Ok(StartReport { started, agent })
     }

@@ -39,7 +39,7 @@ use crate::exit::ExitCode;
 use crate::panes::background;
 use crate::panes::launch::Launch;
 use crate::person;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Most agents that are opened at once.
@@ -105,7 +105,8 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let permissions = args.permissions.as_deref().and_then(Permissions::named);
     let arguments = arguments(cli, permissions, prompt.as_deref(), &args.arguments)?;
     let tmux = Tmux::new(&world.paths.data);
-    let place = Place { cwd: args.cwd.clone(), worktree: args.worktree.clone(), is_reviewed: args.review };
+    let place =
+        WorkPlace { cwd: args.cwd.clone(), worktree: args.worktree.clone(), is_reviewed: args.review };
     let mut panes = Vec::new();
     for at in 0..count {
         let request = MayOpenRequest {
@@ -115,7 +116,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
             has_arguments: !args.arguments.is_empty() || args.trust,
         };
         let (by, name) = opened.app.may_open(&request)?;
-        let wanted = Wanted { cli, by, name, prompt: &prompt, arguments: &arguments };
+        let wanted = OpenWanted { cli, by, name, prompt: &prompt, arguments: &arguments };
         panes.push(open_one(world, &mut opened, &tmux, &place, &wanted)?);
     }
     // While this command waits, it watches the other panes too.
@@ -159,10 +160,10 @@ pub(crate) fn open_for_agent(
         MayOpenRequest { caller, name: name.clone(), permissions: *permissions, has_arguments: false };
     let (by, name) = opened.app.may_open(&request)?;
     let arguments = arguments(cli, *permissions, Some(prompt), &[])?;
-    let place = Place { cwd: None, worktree: in_worktree.then(String::new), is_reviewed: false };
+    let place = WorkPlace { cwd: None, worktree: in_worktree.then(String::new), is_reviewed: false };
     let prompt = Some(prompt.clone());
     let tmux = Tmux::new(&world.paths.data);
-    let wanted = Wanted { cli, by, name, prompt: &prompt, arguments: &arguments };
+    let wanted = OpenWanted { cli, by, name, prompt: &prompt, arguments: &arguments };
     let pane = open_one(world, &mut opened, &tmux, &place, &wanted)?;
     let follow = Follow { world, tmux: &tmux, cli, prompt: prompt.as_deref(), trusts: false };
     let started = follow.follow(&mut opened, &pane)?;
@@ -232,7 +233,7 @@ fn arguments(
 }
 
 /// The directory or worktree an agent is to work in, and whether its work is reviewed.
-struct Place {
+struct WorkPlace {
     cwd: Option<PathBuf>,
     /// The branch of a worktree of the agent's own; if empty, a new one.
     worktree: Option<String>,
@@ -240,7 +241,7 @@ struct Place {
 }
 
 /// An agent to be opened.
-struct Wanted<'a> {
+struct OpenWanted<'a> {
     cli: &'static dyn AgentCli,
     by: Actor,
     name: AgentName,
@@ -250,12 +251,12 @@ struct Wanted<'a> {
 
 fn open_one(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     tmux: &Tmux,
-    place: &Place,
-    wanted: &Wanted<'_>,
+    place: &WorkPlace,
+    wanted: &OpenWanted<'_>,
 ) -> Result<Pane, CommandError> {
-    let Wanted { cli, by, name, prompt, arguments } = wanted;
+    let OpenWanted { cli, by, name, prompt, arguments } = wanted;
     let cwd = match (&place.cwd, &place.worktree) {
         (Some(dir), _) => fs::canonicalize(world.cwd.join(dir))
             .map_err(|error| CommandError::file("cannot use", dir, error))?,

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use consort_core::host::Place;
+use consort_core::host::PlacedDirectory;
 use consort_core::presence::AgentName;
 
 use crate::error::CommandError;
 
 /// Makes a worktree beside the repository's, on that branch; if the branch is empty, on one named after the
 /// agent.
-pub(super) fn make(place: &Place, branch: &str, name: &AgentName) -> Result<PathBuf, CommandError> {
+pub(super) fn make(place: &PlacedDirectory, branch: &str, name: &AgentName) -> Result<PathBuf, CommandError> {
     let repository = place.worktree.file_name().map(|name| name.to_string_lossy().into_owned());
     let (Some(above), Some(repository), true) = (place.worktree.parent(), repository, place.is_git) else {
         return Err(CommandError::user(

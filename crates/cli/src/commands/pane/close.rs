@@ -20,7 +20,7 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::panes;
 use crate::person;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Most of the agent's last lines that are shown, and most characters of each.
@@ -74,7 +74,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 /// that we did not open: it has more in it than an agent.
 pub(crate) fn close(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     pane: &PaneSubject,
     actor: Actor,
     is_json: bool,

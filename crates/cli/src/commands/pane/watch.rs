@@ -14,12 +14,12 @@ use serde_json::json;
 
 use crate::error::CommandResult;
 use crate::output;
-use crate::panes::role::Role;
+use crate::panes::role::WatcherRole;
 use crate::panes::watcher::Seen;
 use crate::panes::watcher::TICK;
 use crate::panes::watcher::Watcher;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Interval between two looks at what the watcher has written.
@@ -37,9 +37,9 @@ pub(crate) struct Args {
 /// Runs until it is ended: as the watcher itself, or following what another watcher writes.
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let mut role = Role::new(&world.paths.data);
+    let mut role = WatcherRole::new(&world.paths.data);
     let mut watcher = Watcher::new(world);
-    let mut shown = Shown { args, states: BTreeMap::new() };
+    let mut shown = PrintedStates { args, states: BTreeMap::new() };
     let mut is_blocked = false;
     loop {
         let began = watcher.now();
@@ -49,7 +49,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 let seen = watcher.sweep(&mut opened.app)?;
                 for one in &seen {
                     watcher.note(&mut opened.app, one)?;
-                    shown.show(world, &News::of(one))?;
+                    shown.show(world, &PaneNews::of(one))?;
                 }
                 watcher.act(&mut opened)?;
                 watcher.say(&opened.app);
@@ -66,7 +66,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 is_blocked = holder.is_silent;
                 if holder.is_silent {
                     for one in watcher.sweep(&mut opened.app)? {
-                        shown.show(world, &News::of(&one))?;
+                        shown.show(world, &PaneNews::of(&one))?;
                     }
                     watcher.tmux.pause(TICK);
                 } else {
@@ -79,14 +79,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// The state of an agent's pane, and since when.
-struct News {
+struct PaneNews {
     agent: Value,
     state: String,
     question: Option<String>,
     at: Timestamp,
 }
 
-impl News {
+impl PaneNews {
     fn of(seen: &Seen) -> Self {
         let Transition { to, question, .. } = &seen.transition;
         Self {
@@ -106,18 +106,18 @@ impl News {
 }
 
 /// The state and question that were last printed of each agent.
-struct Shown<'a> {
+struct PrintedStates<'a> {
     args: &'a Args,
     states: BTreeMap<String, (String, Option<String>)>,
 }
 
-impl Shown<'_> {
-    fn follow(&mut self, world: &World, opened: &Opened) -> CommandResult {
+impl PrintedStates<'_> {
+    fn follow(&mut self, world: &World, opened: &OpenWorld) -> CommandResult {
         let glances = opened.app.glances().unwrap_or_default().panes;
-        glances.into_iter().try_for_each(|glance| self.show(world, &News::said(glance)))
+        glances.into_iter().try_for_each(|glance| self.show(world, &PaneNews::said(glance)))
     }
 
-    fn show(&mut self, world: &World, news: &News) -> CommandResult {
+    fn show(&mut self, world: &World, news: &PaneNews) -> CommandResult {
         let name = news.agent["name"].as_str().unwrap_or_default();
         if self.args.agent.as_ref().is_some_and(|wanted| !wanted.eq_ignore_ascii_case(name)) {
             return Ok(());

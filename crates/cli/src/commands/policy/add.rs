@@ -1,7 +1,7 @@
 //! The command `consort policy add`: adds a rule of yours.
 
-use consort_core::policy::Effect;
 use consort_core::policy::NewRule;
+use consort_core::policy::RuleEffect;
 use consort_core::policy::check_pattern;
 use serde_json::json;
 
@@ -31,8 +31,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let now = opened.app.host().now();
     let told = shown(&rule, &opened, now);
     let caller = match rule.effect {
-        Effect::Allow => person::confirmed(&mut opened.app, &format!("{told}, without asking you"))?,
-        Effect::Ask | Effect::Deny => person::acting(&mut opened.app)?,
+        RuleEffect::Allow => person::confirmed(&mut opened.app, &format!("{told}, without asking you"))?,
+        RuleEffect::Ask | RuleEffect::Deny => person::acting(&mut opened.app)?,
     };
     let number = opened.app.add_rule(&caller, NewRule { rule, lasts: args.lasts })?;
     if args.json {

@@ -2,8 +2,8 @@
 
 use consort_core::Timestamp;
 use consort_core::policy::DecidedBy;
+use consort_core::policy::ReplayedAsk;
 use consort_core::policy::RuleRecord;
-use consort_core::policy::Tried;
 use consort_core::text;
 use serde_json::Value;
 use serde_json::json;
@@ -50,14 +50,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// Returns how often a rule has decided, and when last.
-fn uses(record: &RuleRecord, tried: &[Tried]) -> (usize, Option<Timestamp>) {
-    let is_its =
-        |tried: &&Tried| matches!(&tried.answer, Some((_, DecidedBy::Rule { id, .. })) if *id == record.id);
+fn uses(record: &RuleRecord, tried: &[ReplayedAsk]) -> (usize, Option<Timestamp>) {
+    let is_its = |tried: &&ReplayedAsk| matches!(&tried.answer, Some((_, DecidedBy::Rule { id, .. })) if *id == record.id);
     let uses: Vec<Timestamp> = tried.iter().filter(is_its).map(|tried| tried.at).collect();
     (uses.len(), uses.last().copied())
 }
 
-fn item(record: &RuleRecord, tried: &[Tried]) -> Value {
+fn item(record: &RuleRecord, tried: &[ReplayedAsk]) -> Value {
     let (used, last) = uses(record, tried);
     let rule = &record.rule;
     json!({

@@ -1,7 +1,7 @@
 //! The command `consort policy remove`: removes a rule of yours.
 
-use consort_core::policy::Effect;
 use consort_core::policy::PolicyError;
+use consort_core::policy::RuleEffect;
 
 use super::rule::shown;
 use crate::error::CommandResult;
@@ -23,8 +23,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let record = record.ok_or(PolicyError::NoSuchRule { number })?;
     let told = shown(&record.rule, &opened, now);
     let caller = match record.rule.effect {
-        Effect::Allow => person::acting(&mut opened.app)?,
-        Effect::Ask | Effect::Deny => {
+        RuleEffect::Allow => person::acting(&mut opened.app)?,
+        RuleEffect::Ask | RuleEffect::Deny => {
             person::confirmed(&mut opened.app, &format!("remove the rule: {told}"))?
         }
     };

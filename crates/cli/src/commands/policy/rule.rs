@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use consort_core::Timestamp;
-use consort_core::policy::Effect;
 use consort_core::policy::Rule;
+use consort_core::policy::RuleEffect;
 use consort_core::text;
 
 use crate::error::CommandError;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// The word for `--in` that stands for the project here.
@@ -31,7 +31,7 @@ pub(super) struct RuleArgs {
 
 impl RuleArgs {
     /// Builds the rule that the arguments describe.
-    pub(super) fn rule(&self, world: &World, opened: &mut Opened) -> Result<Rule, CommandError> {
+    pub(super) fn rule(&self, world: &World, opened: &mut OpenWorld) -> Result<Rule, CommandError> {
         let project = match self.place.as_deref() {
             None => None,
             Some(THIS_PROJECT) => Some(opened.project.id.clone()),
@@ -47,7 +47,7 @@ impl RuleArgs {
                 Some(opened.app.project(&directory)?.0.id)
             }
         };
-        let effect = Effect::named(&self.effect).unwrap_or(Effect::Ask);
+        let effect = RuleEffect::named(&self.effect).unwrap_or(RuleEffect::Ask);
         let tool = match self.tool.to_lowercase().as_str() {
             "bash" | "shell" => "Bash".to_owned(),
             "edit" | "write" => "Edit".to_owned(),
@@ -68,7 +68,7 @@ pub(super) fn lasts(text: &str) -> Result<i64, String> {
 }
 
 /// Formats a rule: `allow Bash cargo test* in shop until 14:30`.
-pub(super) fn shown(rule: &Rule, here: &Opened, now: Timestamp) -> String {
+pub(super) fn shown(rule: &Rule, here: &OpenWorld, now: Timestamp) -> String {
     let pattern =
         rule.pattern.as_ref().map_or_else(String::new, |text| format!(" {}", text::foreign(text, 120)));
     let place = match &rule.project {

@@ -4,9 +4,9 @@
 use consort_core::Timestamp;
 use consort_core::policy::AskAnswer;
 use consort_core::policy::DecidedBy;
-use consort_core::policy::Effect;
+use consort_core::policy::ReplayedAsk;
 use consort_core::policy::Rule;
-use consort_core::policy::Tried;
+use consort_core::policy::RuleEffect;
 use consort_core::policy::check_pattern;
 use consort_core::text;
 use serde_json::Value;
@@ -70,22 +70,22 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     world.out.line(format!(
         "Of {}: {} allowed, {} refused, {} left to you.",
         text::count(tried.len(), "question"),
-        counted(Some(Effect::Allow)),
-        counted(Some(Effect::Deny)),
-        counted(None) + counted(Some(Effect::Ask)),
+        counted(Some(RuleEffect::Allow)),
+        counted(Some(RuleEffect::Deny)),
+        counted(None) + counted(Some(RuleEffect::Ask)),
     ))
 }
 
 /// Formats a question: `allow  14:03  Falcon  Bash cargo test  (you allowed it)`.
-fn line(tried: &Tried, agent: &str) -> String {
-    let would = tried.would.map_or("-", Effect::as_str);
+fn line(tried: &ReplayedAsk, agent: &str) -> String {
+    let would = tried.would.map_or("-", RuleEffect::as_str);
     let what = text::one_line(&format!("{} {}", tried.ask.tool, tried.ask.text), 90);
     let was = was(tried).unwrap_or("answered in its terminal");
     format!("{would:<5}  {}  {agent}  {what}  ({was})", time::local(tried.at))
 }
 
 /// Returns how a question was answered, if the answer went through us.
-fn was(tried: &Tried) -> Option<&'static str> {
+fn was(tried: &ReplayedAsk) -> Option<&'static str> {
     let (answer, by) = tried.answer.as_ref()?;
     let is_refused = matches!(answer, AskAnswer::Deny(_));
     Some(match (by, is_refused) {
@@ -97,13 +97,13 @@ fn was(tried: &Tried) -> Option<&'static str> {
     })
 }
 
-fn item(tried: &Tried, agent: &str) -> Value {
+fn item(tried: &ReplayedAsk, agent: &str) -> Value {
     json!({
         "asked_at": Timestamp::rfc3339(tried.at),
         "agent": agent,
         "tool": tried.ask.tool,
         "text": tried.ask.text,
-        "would": tried.would.map(Effect::as_str),
+        "would": tried.would.map(RuleEffect::as_str),
         "was": was(tried),
     })
 }

@@ -6,7 +6,7 @@ use consort_core::text;
 
 use crate::error::CommandResult;
 use crate::person;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -51,7 +51,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     })
 }
 
-fn list(world: &World, opened: &mut Opened, json: bool) -> CommandResult {
+fn list(world: &World, opened: &mut OpenWorld, json: bool) -> CommandResult {
     let seen = opened.app.domains(&opened.place.worktree)?;
     if json {
         return world.out.items(&mut opened.app, &seen);

@@ -22,7 +22,7 @@ use crate::output;
 use crate::person;
 use crate::roles;
 use crate::roles::BadFile;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -81,7 +81,7 @@ fn unchanged(bad: &BadFile) -> CommandError {
 
 /// Refuses callers other than the person; a value that lets runs do more takes the typed word.
 fn require_person(
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     role: &str,
     key: &'static RoleKey,
     value: &RoleValue,

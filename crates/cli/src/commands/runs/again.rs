@@ -3,9 +3,9 @@
 
 use consort_core::dispatch::DispatchError;
 use consort_core::dispatch::RunEnd;
+use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunSpec;
-use consort_core::dispatch::RunWords;
 use consort_core::host::Repositories as _;
 use consort_core::presence::CallerFacts;
 use consort_core::tasks::TaskKey;
@@ -17,11 +17,11 @@ use crate::error::CommandError;
 use crate::exit::ExitCode;
 use crate::person;
 use crate::runs::RunDir;
-use crate::runs::directory::Told;
+use crate::runs::directory::RunNote;
 use crate::runs::follow::Interrupts;
 use crate::runs::orphans;
 use crate::runs::start;
-use crate::runs::start::Wanted;
+use crate::runs::start::RunWanted;
 use crate::world::World;
 
 /// The prompt of a resumed run that gets no other task.
@@ -75,7 +75,7 @@ pub(crate) fn resume(world: &World, args: &ResumeArgs) -> Result<ExitCode, Comma
     let text = args.text.clone().unwrap_or_else(|| GO_ON.to_owned());
     again(world, &args.run, &args.how, |dir, run| {
         let session = session(dir, run).ok_or(DispatchError::NoSession { number: run.number })?;
-        Ok(Wanted { task: text, resume: Some(session), ..Wanted::default() })
+        Ok(RunWanted { task: text, resume: Some(session), ..RunWanted::default() })
     })
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn retry(world: &World, args: &RetryArgs) -> Result<ExitCode, Command
         let file = dir.prompt();
         let task = std::fs::read_to_string(&file)
             .map_err(|error| CommandError::file("cannot read what it was to do:", &file, error))?;
-        Ok(Wanted { task, ..Wanted::default() })
+        Ok(RunWanted { task, ..RunWanted::default() })
     })
 }
 
@@ -93,7 +93,7 @@ fn session(dir: &RunDir, run: &RunRecord) -> Option<String> {
     let told = run.end.as_ref().and_then(|end| end.session.clone());
     told.or_else(|| {
         dir.lines().into_iter().rev().find_map(|line| match line.what {
-            Told::Event(consort_core::dispatch::WorkerEvent::Session(session)) => Some(session),
+            RunNote::Event(consort_core::dispatch::WorkerEvent::Session(session)) => Some(session),
             _ => None,
         })
     })
@@ -117,7 +117,7 @@ fn again(
     world: &World,
     name: &str,
     how: &HowToWait,
-    what: impl FnOnce(&RunDir, &RunRecord) -> Result<Wanted, CommandError>,
+    what: impl FnOnce(&RunDir, &RunRecord) -> Result<RunWanted, CommandError>,
 ) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     let caller = person::acting(&mut opened.app)?;
@@ -131,8 +131,8 @@ fn again(
     let spec = &before.spec;
     let is_well = before.end.as_ref().is_some_and(RunEnd::is_well);
     let task = spec.takes.as_ref().filter(|_| !is_well);
-    let wanted = Wanted {
-        words: RunWords {
+    let wanted = RunWanted {
+        words: RunOptions {
             cli: Some(spec.cli.clone()),
             model: spec.model.clone(),
             safety: Some(spec.safety),

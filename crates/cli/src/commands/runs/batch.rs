@@ -10,13 +10,13 @@ use consort_core::Timestamp;
 use consort_core::dispatch::Batch;
 use consort_core::dispatch::BatchPolicy;
 use consort_core::dispatch::BatchTask;
+use consort_core::dispatch::BatchTaskState;
 use consort_core::dispatch::CONCURRENCY;
 use consort_core::dispatch::OnFailure;
+use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
-use consort_core::dispatch::RunWords;
 use consort_core::dispatch::Sum;
-use consort_core::dispatch::TaskState;
 use consort_core::dispatch::batch_step;
 use consort_core::dispatch::in_dollars;
 use consort_core::dispatch::looks_like_file;
@@ -33,14 +33,14 @@ use crate::person;
 use crate::render::runs as render;
 use crate::roles::BadFile;
 use crate::runs::RunDir;
-use crate::runs::follow::Due;
 use crate::runs::follow::Interrupts;
+use crate::runs::follow::PollTimer;
 use crate::runs::orphans;
 use crate::runs::role;
 use crate::runs::start;
-use crate::runs::start::Wanted;
+use crate::runs::start::RunWanted;
 use crate::time;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 /// Interval between two looks at the runs.
@@ -85,7 +85,7 @@ struct Going<'a> {
     batch: Batch,
     /// The random name that all runs of the batch share.
     name: String,
-    states: Vec<TaskState>,
+    states: Vec<BatchTaskState>,
     runs: Vec<Option<RunRecord>>,
     spent: Sum,
 }
@@ -102,7 +102,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         caller,
         batch,
         name,
-        states: vec![TaskState::Waiting; count],
+        states: vec![BatchTaskState::Waiting; count],
         runs: vec![None; count],
         spent: Sum::default(),
     };
@@ -117,11 +117,11 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         deadline: args.within.map(|within| now.plus(millis(within))),
     };
     let (mut last_start, mut interrupted) = (None, None::<Timestamp>);
-    let mut due = Due::begin(world, Some(&opened.project.id));
+    let mut due = PollTimer::begin(world, Some(&opened.project.id));
     loop {
         let now = opened.app.host().now();
         let step = batch_step(&policy, &going.states, last_start, now);
-        step.cancel.iter().for_each(|at| going.states[*at] = TaskState::Cancelled);
+        step.cancel.iter().for_each(|at| going.states[*at] = BatchTaskState::Cancelled);
         step.stop.iter().try_for_each(|at| going.stop(*at, false))?;
         if step.is_over {
             break;
@@ -144,7 +144,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 
 impl Going<'_> {
     /// Prints what the batch may cost, before anything is spent.
-    fn say_estimate(&self, opened: &mut Opened) -> Result<(), CommandError> {
+    fn say_estimate(&self, opened: &mut OpenWorld) -> Result<(), CommandError> {
         let role = role::named(self.world, opened, self.args.how.role.as_deref())?;
         let one = opened.app.estimate_run(&opened.project.id.clone(), &role.name)?;
         let count = self.batch.tasks.len();
@@ -159,11 +159,11 @@ impl Going<'_> {
         Ok(())
     }
 
-    fn start(&mut self, opened: &mut Opened, at: usize) -> Result<(), CommandError> {
+    fn start(&mut self, opened: &mut OpenWorld, at: usize) -> Result<(), CommandError> {
         let BatchTask { task, role, cli, model, worktree, timeout_s, budget_usd } = &self.batch.tasks[at];
         let common = self.args.how.wanted(task.clone());
-        let wanted = Wanted {
-            words: RunWords {
+        let wanted = RunWanted {
+            words: RunOptions {
                 cli: cli.clone().or(common.words.cli.clone()),
                 model: model.clone().or(common.words.model.clone()),
                 has_worktree: *worktree || common.words.has_worktree,
@@ -177,12 +177,12 @@ impl Going<'_> {
         let role = role::named(self.world, opened, role.as_deref().or(self.args.how.role.as_deref()))?;
         match start::start(self.world, opened, &self.caller, &role, &wanted) {
             Ok(run) => {
-                self.states[at] = TaskState::Running;
+                self.states[at] = BatchTaskState::Running;
                 self.runs[at] = Some(run);
             }
             // A refused run is a result as well; the other tasks may get through.
             Err(error) => {
-                self.states[at] = TaskState::Failed;
+                self.states[at] = BatchTaskState::Failed;
                 let shown = text::one_line(task, 80);
                 match self.args.json {
                     true => self.world.out.json(&json!({ "at": opened.app.host().now().rfc3339(), "refused": { "task": shown, "error": error.in_a_line() } }))?,
@@ -194,10 +194,11 @@ impl Going<'_> {
     }
 
     /// Looks for runs that have ended, and shows their results.
-    fn look(&mut self, opened: &mut Opened) -> Result<(), CommandError> {
+    fn look(&mut self, opened: &mut OpenWorld) -> Result<(), CommandError> {
         orphans::reap(&self.world.paths, &mut opened.app)?;
         for at in 0..self.states.len() {
-            let Some(run) = self.runs[at].clone().filter(|_| self.states[at] == TaskState::Running) else {
+            let Some(run) = self.runs[at].clone().filter(|_| self.states[at] == BatchTaskState::Running)
+            else {
                 continue;
             };
             let now = opened.app.run_by_id(run.id)?;
@@ -205,9 +206,9 @@ impl Going<'_> {
                 continue;
             }
             self.states[at] = match now.state {
-                RunState::Done if now.end.as_ref().is_some_and(|end| end.is_well()) => TaskState::Done,
-                RunState::Cancelled => TaskState::Cancelled,
-                _ => TaskState::Failed,
+                RunState::Done if now.end.as_ref().is_some_and(|end| end.is_well()) => BatchTaskState::Done,
+                RunState::Cancelled => BatchTaskState::Cancelled,
+                _ => BatchTaskState::Failed,
             };
             self.spent.add(now.end.as_ref().and_then(|end| end.usage.cost));
             let result = RunDir::of(&self.world.paths, now.id).read_result();
@@ -237,9 +238,9 @@ impl Going<'_> {
         output::note(told);
         for at in 0..self.states.len() {
             match self.states[at] {
-                TaskState::Waiting => self.states[at] = TaskState::Cancelled,
-                TaskState::Running => self.stop(at, now)?,
-                TaskState::Done | TaskState::Failed | TaskState::Cancelled => {}
+                BatchTaskState::Waiting => self.states[at] = BatchTaskState::Cancelled,
+                BatchTaskState::Running => self.stop(at, now)?,
+                BatchTaskState::Done | BatchTaskState::Failed | BatchTaskState::Cancelled => {}
             }
         }
         Ok(())
@@ -247,8 +248,8 @@ impl Going<'_> {
 
     /// Prints how the batch went, and returns the exit code.
     fn sum_up(&self) -> Result<u8, CommandError> {
-        let count = |wanted: TaskState| self.states.iter().filter(|state| **state == wanted).count();
-        let (done, all) = (count(TaskState::Done), self.states.len());
+        let count = |wanted: BatchTaskState| self.states.iter().filter(|state| **state == wanted).count();
+        let (done, all) = (count(BatchTaskState::Done), self.states.len());
         output::note(format_args!("{done} of {} done, {}", text::count(all, "task"), self.spent));
         Ok(if done == all { 0 } else { exit::RUN_FAILED })
     }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use consort_agents::run_files::FileForm;
 use consort_agents::run_files::read_chain;
 use consort_core::dispatch::Chain;
+use consort_core::dispatch::ChainStep;
 use consort_core::dispatch::Contract;
 use consort_core::dispatch::ContractFacts;
 use consort_core::dispatch::RunEnd;
+use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
-use consort_core::dispatch::RunWords;
-use consort_core::dispatch::Step;
 use consort_core::dispatch::check_contract;
 use consort_core::dispatch::substituted;
 use consort_core::text;
@@ -28,13 +28,13 @@ use crate::person;
 use crate::render::runs as render;
 use crate::roles::BadFile;
 use crate::runs::RunDir;
-use crate::runs::directory::Line;
+use crate::runs::directory::RunLine;
 use crate::runs::follow;
 use crate::runs::follow::Interrupts;
 use crate::runs::role;
 use crate::runs::start;
-use crate::runs::start::Wanted;
-use crate::world::Opened;
+use crate::runs::start::RunWanted;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -61,8 +61,8 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let (mut input, count) = (original.clone(), chain.steps.len());
     for (at, step) in chain.steps.iter().enumerate() {
         let common = args.how.wanted(substituted(&step.task, &input, &original));
-        let wanted = Wanted {
-            words: RunWords {
+        let wanted = RunWanted {
+            words: RunOptions {
                 cli: step.cli.clone().or(common.words.cli.clone()),
                 model: step.model.clone().or(common.words.model.clone()),
                 ..common.words.clone()
@@ -81,7 +81,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
                 run.spec.cli
             ));
         }
-        let mut show = |line: &Line| {
+        let mut show = |line: &RunLine| {
             if let Some(told) = render::told(&line.what).filter(|_| !args.json) {
                 output::note(told);
             }
@@ -110,7 +110,7 @@ fn read(file: &Path) -> Result<Chain, CommandError> {
 }
 
 /// Lists the parts of its contract that a step has not fulfilled.
-fn broken(step: &Step, run: &RunRecord, result: &str) -> Vec<String> {
+fn broken(step: &ChainStep, run: &RunRecord, result: &str) -> Vec<String> {
     let Some(contract) = step.contract.as_ref().filter(|_| run.state == RunState::Done) else {
         return Vec::new();
     };
@@ -127,7 +127,7 @@ fn broken(step: &Step, run: &RunRecord, result: &str) -> Vec<String> {
 
 fn tell(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     json: bool,
     run: &RunRecord,
     result: &str,

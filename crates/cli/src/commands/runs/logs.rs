@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::error::CommandResult;
 use crate::render::runs as render;
 use crate::runs::RunDir;
-use crate::runs::directory::Line;
+use crate::runs::directory::RunLine;
 use crate::runs::follow;
 use crate::time;
 use crate::world::World;
@@ -26,7 +26,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let run = opened.app.run(&opened.project.id, &args.run)?;
     let mut printed = Ok(());
-    let mut show = |line: &Line| {
+    let mut show = |line: &RunLine| {
         let shown = match args.json {
             true => world.out.json(&json!({ "at": line.at.rfc3339(), "line": line.what })),
             false => match render::told(&line.what) {

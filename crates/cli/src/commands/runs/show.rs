@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::error::CommandResult;
 use crate::render::runs as render;
 use crate::runs::RunDir;
-use crate::runs::directory::Told;
+use crate::runs::directory::RunNote;
 use crate::runs::health;
 use crate::runs::orphans;
 use crate::time;
@@ -59,7 +59,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         None => {
             let mut progress = Progress::default();
             for line in dir.lines() {
-                if let Told::Event(event) = &line.what {
+                if let RunNote::Event(event) = &line.what {
                     progress.hear(event);
                 }
             }

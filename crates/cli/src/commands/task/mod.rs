@@ -15,7 +15,7 @@ use consort_core::text;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::person;
-use crate::world::Opened;
+use crate::world::OpenWorld;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -162,7 +162,7 @@ fn change(world: &World, command: &Command) -> CommandResult {
 
 fn request(
     world: &World,
-    opened: &mut Opened,
+    opened: &mut OpenWorld,
     spec: Option<&PathBuf>,
     id: Option<&String>,
     words: Option<&String>,

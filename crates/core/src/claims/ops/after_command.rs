@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use super::Viewer;
 use super::reserved_files::Listing;
-use super::reserved_files::Surroundings;
+use super::reserved_files::ReservedHere;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::CommandCall;
@@ -89,7 +89,7 @@ impl App {
             self.settle_projects(vec![cwd.to_owned()])?;
         }
         let tx = self.engine.read()?;
-        match Surroundings::of(&*self.host, &*side_files, &*tx, cwd, environment)? {
+        match ReservedHere::of(&*self.host, &*side_files, &*tx, cwd, environment)? {
             Some(here) => Listing::keep(&*self.host, &*side_files, &here, &me, now),
             None => Ok(None),
         }
@@ -230,7 +230,7 @@ impl Look<'_> {
     fn find(&self, environment: &dyn Fn(&str) -> Option<String>) -> Result<Vec<Trespass>, StoreError> {
         let Self { host, side_files, tx, session, command } = *self;
         let me = Actor::Agent(session.clone());
-        let Some(here) = Surroundings::of(host, side_files, tx, &command.cwd, environment)? else {
+        let Some(here) = ReservedHere::of(host, side_files, tx, &command.cwd, environment)? else {
             return Ok(Vec::new());
         };
         let listing = command.listing.as_ref().and_then(|name| Listing::read(side_files, name));
@@ -270,7 +270,7 @@ impl Look<'_> {
         worktree: &Path,
         files: &[String],
         listing: Option<&Listing>,
-    ) -> Vec<Strange> {
+    ) -> Vec<ChangedFile> {
         let begun = self.command.at.minus(SLACK).max(hold.since.minus(SLACK));
         let is_changed = |path: &String| {
             let place = worktree.join(path);
@@ -282,14 +282,14 @@ impl Look<'_> {
             let is_told = self.side_files.touched(&place).is_some_and(|touch| {
                 touch.session != *self.session && touch.at >= begun && touch.at.plus(SLACK) >= changed
             });
-            let strange = Strange { path: path.clone(), place, at: changed, is_gone: false };
+            let strange = ChangedFile { path: path.clone(), place, at: changed, is_gone: false };
             (changed >= begun && !is_told).then_some(strange)
         };
         files.iter().filter_map(is_changed).collect()
     }
 
     /// Finds the held files that were there and are gone.
-    fn gone(&self, hold: &Hold, worktree: &Path, files: &[String], listing: &Listing) -> Vec<Strange> {
+    fn gone(&self, hold: &Hold, worktree: &Path, files: &[String], listing: &Listing) -> Vec<ChangedFile> {
         let Some(pattern) = hold.resource.pattern() else { return Vec::new() };
         let there: BTreeSet<&Path> = files.iter().map(Path::new).collect();
         let is_gone = |path: &&Path| {
@@ -299,9 +299,9 @@ impl Look<'_> {
         let gone = listing.below(worktree).filter(is_gone).map(|path| {
             let place = worktree.join(path);
             let (path, at) = (path.to_string_lossy().into_owned(), self.above(&place));
-            Strange { path, place, at, is_gone: true }
+            ChangedFile { path, place, at, is_gone: true }
         });
-        let is_told = |one: &Strange| {
+        let is_told = |one: &ChangedFile| {
             self.side_files
                 .touched(&one.place)
                 .is_some_and(|touch| touch.session != *self.session && touch.at >= self.command.at)
@@ -318,7 +318,7 @@ impl Look<'_> {
 
     /// Leaves out files that git ignores: builds make them, and they are nobody's work, unless
     /// reserved by name.
-    fn leave_out_ignored(&self, hold: &Hold, worktree: &Path, strange: &mut Vec<Strange>) {
+    fn leave_out_ignored(&self, hold: &Hold, worktree: &Path, strange: &mut Vec<ChangedFile>) {
         let is_by_name = hold.resource.pattern().is_some_and(|pattern| pattern.literal().is_some());
         if strange.is_empty() || is_by_name {
             return;
@@ -329,7 +329,7 @@ impl Look<'_> {
     }
 
     /// Tells whether the session was not told of this change yet, and notes that it is told now.
-    fn is_new(&self, one: &Strange) -> bool {
+    fn is_new(&self, one: &ChangedFile) -> bool {
         let what = match one.is_gone {
             true => format!("removed {} {}", self.command.at.0, one.place.display()),
             false => format!("trespass {} {}", self.host.stamp(&one.place).changed, one.place.display()),
@@ -338,7 +338,7 @@ impl Look<'_> {
     }
 
     /// Tells whether the content that the file's holder wrote last can be restored.
-    fn is_kept(&self, hold: &Hold, one: &Strange) -> bool {
+    fn is_kept(&self, hold: &Hold, one: &ChangedFile) -> bool {
         let is_fresh = |kept: &KeptFile| self.host.now().since(kept.at) < Timestamp::DAY;
         let kept = self.side_files.kept_file(&one.place).filter(is_fresh);
         matches!(kept, Some(KeptFile { session, content: Some(_), .. })
@@ -346,7 +346,7 @@ impl Look<'_> {
     }
 
     /// Tells whether the holder ran a command that may have made the change as well.
-    fn may_be_the_holders(&self, hold: &Hold, one: &Strange) -> bool {
+    fn may_be_the_holders(&self, hold: &Hold, one: &ChangedFile) -> bool {
         let Actor::Agent(holder) = &hold.holder else { return false };
         let from = if one.is_gone { self.command.at } else { one.at };
         self.side_files.ran_between(holder, from, one.at.plus(SLACK))
@@ -354,7 +354,7 @@ impl Look<'_> {
 }
 
 /// A file that another holds, and that changed.
-struct Strange {
+struct ChangedFile {
     path: String,
     place: PathBuf,
     /// The time of the change.

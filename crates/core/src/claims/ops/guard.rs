@@ -17,13 +17,13 @@ use crate::claims::Extent;
 use crate::claims::Held;
 use crate::claims::Hold;
 use crate::claims::Mode;
-use crate::claims::Needs;
 use crate::claims::Obstacle;
+use crate::claims::PathCondition;
 use crate::claims::Pattern;
+use crate::claims::PendingWrite;
 use crate::claims::PublishedHold;
 use crate::claims::Resource;
 use crate::claims::Strength;
-use crate::claims::Target;
 use crate::claims::Verdict;
 use crate::claims::rules;
 use crate::claims::wording;
@@ -53,7 +53,7 @@ impl App {
     pub fn guard(
         &mut self,
         session: &SessionId,
-        targets: &[Target],
+        targets: &[PendingWrite],
         environment: &dyn Fn(&str) -> Option<String>,
         on_match: &dyn Fn(&str),
     ) -> Verdict {
@@ -88,8 +88,8 @@ impl App {
         &self,
         side_files: &dyn SideFiles,
         session: &SessionId,
-        targets: &'a [Target],
-    ) -> Match<'a> {
+        targets: &'a [PendingWrite],
+    ) -> MatchedWrites<'a> {
         let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
         let mut reaches: Vec<ResolvedTarget<'_>> =
             targets.iter().flat_map(|target| reach(&*self.host, target)).collect();
@@ -117,7 +117,7 @@ impl App {
                 || is_held(&held, reach, case).next().is_some()
                 || is_unknown(side_files, &held, reach, case)
         });
-        Match { held, reaches }
+        MatchedWrites { held, reaches }
     }
 
     /// Makes the refusal for a match that the store could not confirm; `None` if the published
@@ -125,7 +125,7 @@ impl App {
     fn unconfirmed(
         &self,
         side_files: &dyn SideFiles,
-        matched: &Match<'_>,
+        matched: &MatchedWrites<'_>,
         worktree: &Path,
     ) -> Option<String> {
         let published = side_files.published_settings(worktree).unwrap_or_default();
@@ -150,7 +150,7 @@ impl App {
     fn confirm(
         &mut self,
         session: &SessionId,
-        Match { held, reaches }: Match<'_>,
+        MatchedWrites { held, reaches }: MatchedWrites<'_>,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Verdict, StoreError> {
         let Some(first) = reaches.first() else { return Ok(Verdict::Free) };
@@ -185,7 +185,7 @@ impl App {
     pub fn explain_writes(
         &mut self,
         caller: &CallerFacts,
-        targets: &[Target],
+        targets: &[PendingWrite],
         is_certain: bool,
     ) -> Result<CommandView, StoreError> {
         let now = self.host.now();
@@ -274,7 +274,7 @@ fn obstacles(
 }
 
 /// Resolves the write of a whole directory in the repositories below it.
-fn below<'a>(host: &dyn Host, held: &Held, target: &'a Target) -> Vec<ResolvedTarget<'a>> {
+fn below<'a>(host: &dyn Host, held: &Held, target: &'a PendingWrite) -> Vec<ResolvedTarget<'a>> {
     let whole = host.real_path(&target.path);
     let roots = held.repositories.iter().filter_map(|(repository, _)| repository.parent());
     let inner = roots.filter(|root| root.starts_with(&whole));
@@ -300,7 +300,7 @@ fn is_reached(
         return false;
     }
     // The held directory is there, so only a directory within it may be missing for the write.
-    if target.needs == Needs::Directory && host.locate(&located.worktree.join(held.stem())).exists {
+    if target.needs == PathCondition::Directory && host.locate(&located.worktree.join(held.stem())).exists {
         return target.path.parent().is_some_and(|parent| host.locate(parent).exists);
     }
     match target.extent {
@@ -331,7 +331,7 @@ fn is_reached(
 }
 
 /// Tells whether git itself will refuse, because of uncommitted changes in files that it would write.
-fn is_stopped_by_git(host: &dyn Host, located: &Located, target: &Target) -> bool {
+fn is_stopped_by_git(host: &dyn Host, located: &Located, target: &PendingWrite) -> bool {
     let everything = Pattern::tree("");
     match target.by.as_str() {
         "git rebase" => host.has_changes(&located.worktree, &everything, false) == Some(true),
@@ -349,21 +349,21 @@ fn is_for_changes(by: &str) -> bool {
 }
 
 /// Tells whether a file exists and is untracked.
-fn is_untracked(host: &dyn Host, located: &Located, path: &Pattern, target: &Target) -> bool {
+fn is_untracked(host: &dyn Host, located: &Located, path: &Pattern, target: &PendingWrite) -> bool {
     let found = host.locate(&target.path);
     let has_changes = |with_new| host.has_changes(&located.worktree, path, with_new);
     found.exists && !found.is_dir && has_changes(true) == Some(true) && has_changes(false) == Some(false)
 }
 
 /// Tells whether the path meets the condition without which the program does not write it.
-fn is_possible(host: &dyn Host, target: &Target) -> bool {
+fn is_possible(host: &dyn Host, target: &PendingWrite) -> bool {
     let found = || host.locate(&target.path);
     match target.needs {
-        Needs::Nothing | Needs::Directory => true,
-        Needs::Absent => !found().exists,
-        Needs::Present => found().exists,
-        Needs::File => Some(found()).is_some_and(|found| found.exists && !found.is_dir),
-        Needs::Clean => host.has_changes(&found().worktree, &Pattern::tree(""), false) == Some(false),
+        PathCondition::Nothing | PathCondition::Directory => true,
+        PathCondition::Absent => !found().exists,
+        PathCondition::Present => found().exists,
+        PathCondition::File => Some(found()).is_some_and(|found| found.exists && !found.is_dir),
+        PathCondition::Clean => host.has_changes(&found().worktree, &Pattern::tree(""), false) == Some(false),
     }
 }
 
@@ -408,7 +408,7 @@ fn is_unknown(
 }
 
 /// Writes that published holds may be in the way of, with those holds.
-struct Match<'a> {
+struct MatchedWrites<'a> {
     held: Held,
     reaches: Vec<ResolvedTarget<'a>>,
 }

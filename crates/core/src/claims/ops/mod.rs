@@ -37,9 +37,9 @@ use crate::claims::Hold;
 use crate::claims::HoldView;
 use crate::claims::Pattern;
 use crate::claims::PatternError;
+use crate::claims::PendingWrite;
 use crate::claims::Resource;
 use crate::claims::Strength;
-use crate::claims::Target;
 use crate::claims::pattern::is_glob;
 use crate::claims::pattern::unescape;
 use crate::claims::rules;
@@ -214,20 +214,20 @@ fn locate(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern)
 
 /// A write in one of the repositories that it reaches: the place, and the paths there.
 struct ResolvedTarget<'a> {
-    target: &'a Target,
+    target: &'a PendingWrite,
     located: Located,
     paths: Pattern,
 }
 
 /// Locates a write, and makes the pattern of its paths; `None` where only git could tell which files.
-pub fn written(host: &dyn Host, target: &Target) -> Option<(Located, Pattern)> {
+pub fn written(host: &dyn Host, target: &PendingWrite) -> Option<(Located, Pattern)> {
     let is_told = matches!(target.extent, Extent::File | Extent::Tree | Extent::Glob);
     let first = reach(host, target).into_iter().next();
     first.filter(|_| is_told).map(|reach| (reach.located, reach.paths))
 }
 
 /// Resolves a write in its own repository, and in those around it.
-fn reach<'a>(host: &dyn Host, target: &'a Target) -> Vec<ResolvedTarget<'a>> {
+fn reach<'a>(host: &dyn Host, target: &'a PendingWrite) -> Vec<ResolvedTarget<'a>> {
     let located = match target.extent {
         // Nobody can write to a text that is no path.
         Extent::Glob => match locate(host, Path::new("/"), &target.path.to_string_lossy()) {

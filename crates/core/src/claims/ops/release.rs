@@ -10,8 +10,8 @@ use crate::claims::ReleaseOutcome;
 use crate::claims::ReleaseRequest;
 use crate::claims::ReleaseTarget;
 use crate::claims::rules;
-use crate::claims::rules::Right;
-use crate::claims::rules::Wanted;
+use crate::claims::rules::ForceRight;
+use crate::claims::rules::HoldSelector;
 use crate::presence;
 use crate::presence::Caller;
 
@@ -27,26 +27,26 @@ impl App {
         let tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?)?;
         let wanted = match &request.what {
-            ReleaseTarget::Mine => Wanted::Mine,
+            ReleaseTarget::Mine => HoldSelector::Mine,
             ReleaseTarget::These(what) => {
                 let meant = |text: &String| {
                     let meant = parse_resources(&*self.host, &*tx, &request.cwd, text, request.strength)?;
                     Ok((text.clone(), meant))
                 };
-                Wanted::These(what.iter().map(meant).collect::<Result<_, ClaimError>>()?)
+                HoldSelector::These(what.iter().map(meant).collect::<Result<_, ClaimError>>()?)
             }
         };
         let asker = asker(&*self.host, me.as_ref());
         let near = match &wanted {
-            Wanted::Mine => tx.holds_of(&asker.actor)?,
-            Wanted::These(asked) => {
+            HoldSelector::Mine => tx.holds_of(&asker.actor)?,
+            HoldSelector::These(asked) => {
                 let meant = asked.iter().flat_map(|(_, meant)| meant);
                 tx.holds_near(&meant.map(|one| one.resource.clone()).collect::<Vec<_>>(), case)?
             }
         };
         let live = gather(&*self.host, &*files, &*tx, near, now)?;
         let confirmed = presence::require_confirmed(&Caller::Person, &request.caller);
-        let right = Right { force: request.force, confirmed };
+        let right = ForceRight { force: request.force, confirmed };
         let decide = |live| rules::release(live, &asker, &wanted, request.strength, &right, case, now);
         let (released, changes) = match decide(&live) {
             // A similar name may be meant: all holds are searched for one.

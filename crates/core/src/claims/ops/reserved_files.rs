@@ -30,14 +30,14 @@ const SEARCHED: usize = 2_000;
 const INCOMPLETE: &str = "...";
 
 /// The reservations where a command runs.
-pub(super) struct Surroundings {
+pub(super) struct ReservedHere {
     pub(super) project: Option<ProjectId>,
     pub(super) live: LiveHolds,
     worktree: PathBuf,
     worktrees: Enforcement,
 }
 
-impl Surroundings {
+impl ReservedHere {
     /// Gathers the reservations around `cwd`; `None` where reservations are not enforced.
     pub(super) fn of(
         host: &dyn Host,
@@ -114,7 +114,7 @@ impl Listing {
     pub(super) fn keep(
         host: &dyn Host,
         side_files: &dyn SideFiles,
-        surroundings: &Surroundings,
+        surroundings: &ReservedHere,
         me: &Actor,
         now: Timestamp,
     ) -> Result<Option<String>, StoreError> {

@@ -12,10 +12,10 @@ use super::gather;
 use super::project_of;
 use crate::App;
 use crate::claims::CommandKind;
+use crate::claims::FileStamp;
 use crate::claims::HoldView;
 use crate::claims::RunningCommand;
 use crate::claims::ShieldOutcome;
-use crate::claims::Stamp;
 use crate::claims::rules;
 use crate::claims::rules::MOST_SHIELDED;
 use crate::claims::rules::Shielded;
@@ -31,7 +31,7 @@ use crate::journal::Actor;
 use crate::presence;
 use crate::presence::CallerFacts;
 use crate::presence::SessionId;
-use crate::side_files::Line;
+use crate::side_files::LogLine;
 use crate::side_files::SideFiles;
 use crate::text;
 
@@ -63,7 +63,8 @@ impl App {
         }
         if outcome.is_too_many || !outcome.paths.is_empty() {
             // Without this note, the agent is not told the reason of a failed write.
-            let _ = side_files.add(&session, &Line::Shielded { at: now, is_too_many: outcome.is_too_many });
+            let _ =
+                side_files.add(&session, &LogLine::Shielded { at: now, is_too_many: outcome.is_too_many });
         }
         Ok(outcome)
     }
@@ -176,7 +177,7 @@ fn expand(host: &dyn Host, worktree: &Path, held: &[Reserved]) -> Vec<PathBuf> {
             Shielded::Whole(path) => {
                 let path = worktree.join(path);
                 // Absent files have no stamp.
-                if host.stamp(&path) != Stamp::default() {
+                if host.stamp(&path) != FileStamp::default() {
                     paths.insert(path);
                 }
             }

@@ -6,9 +6,9 @@ use std::path::Path;
 use super::keep::held_by;
 use crate::App;
 use crate::Timestamp;
+use crate::claims::FileStamp;
 use crate::claims::Pattern;
 use crate::claims::ReadStamp;
-use crate::claims::Stamp;
 use crate::claims::Strength;
 use crate::claims::wording;
 use crate::config::hook_settings;
@@ -36,7 +36,7 @@ impl App {
             return Ok(None);
         }
         let tx = self.engine.read()?;
-        let mut saved: Vec<(String, Stamp)> = Vec::new();
+        let mut saved: Vec<(String, FileStamp)> = Vec::new();
         for hold in tx.holds_of(&Actor::Agent(session.clone()))? {
             let (Some(pattern), Some(worktree)) = (hold.resource.pattern(), &hold.worktree) else { continue };
             let reserved = match pattern.literal() {
@@ -128,7 +128,7 @@ impl App {
 }
 
 /// Makes the key of a notice about a state of a file, which is given once.
-fn what_changed(stamp: Stamp, path: &Path) -> String {
+fn what_changed(stamp: FileStamp, path: &Path) -> String {
     format!("changed {} {} {}", stamp.changed, stamp.size, path.display())
 }
 
@@ -137,7 +137,7 @@ fn is_outside(
     side_files: &dyn SideFiles,
     tx: &dyn Tx,
     place: &Path,
-    stamp: Stamp,
+    stamp: FileStamp,
 ) -> Result<bool, StoreError> {
     let changed = Timestamp(stamp.changed / 1_000_000);
     // A file that is gone does not tell when it was removed.

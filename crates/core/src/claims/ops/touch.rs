@@ -8,8 +8,8 @@ use crate::App;
 use crate::Timestamp;
 use crate::claims::Extent;
 use crate::claims::Pattern;
+use crate::claims::PendingWrite;
 use crate::claims::ReadStamp;
-use crate::claims::Target;
 use crate::claims::Touch;
 use crate::claims::WroteOutcome;
 use crate::claims::wording;
@@ -68,7 +68,7 @@ impl App {
     pub fn recently_touched(
         &mut self,
         session: &SessionId,
-        targets: &[Target],
+        targets: &[PendingWrite],
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
         let (now, files) = (self.host.now(), self.engine.side_files());

@@ -8,7 +8,7 @@ use super::is_over;
 use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::claims::Hold;
-use crate::claims::Release;
+use crate::claims::ReleaseCause;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::messages;
@@ -21,7 +21,7 @@ use crate::project::ProjectId;
 /// The holds in force, the holds that are over, and the agents behind them.
 pub(in crate::claims) struct LiveHolds {
     pub(in crate::claims) holds: Vec<Hold>,
-    pub(in crate::claims) over: Vec<(Hold, Release)>,
+    pub(in crate::claims) over: Vec<(Hold, ReleaseCause)>,
     /// The agents that are alive, among those who hold or contest.
     agents: BTreeMap<SessionId, Agent>,
 }
@@ -34,9 +34,9 @@ impl LiveHolds {
         for hold in all {
             let is_gone = hold.holder.session().is_some_and(|session| !agents.contains_key(session));
             if is_gone {
-                over.push((hold, Release::HolderGone));
+                over.push((hold, ReleaseCause::HolderGone));
             } else if is_over(&hold, now) {
-                over.push((hold, Release::Expired));
+                over.push((hold, ReleaseCause::Expired));
             } else {
                 holds.push(hold);
             }
@@ -90,6 +90,6 @@ impl Asker {
     }
 }
 
-pub(in crate::claims) fn released(hold: &Hold, why: Release) -> Change {
+pub(in crate::claims) fn released(hold: &Hold, why: ReleaseCause) -> Change {
     Change::Claims(ClaimChange::Released { key: hold.key(), why })
 }

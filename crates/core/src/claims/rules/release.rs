@@ -10,7 +10,7 @@ use crate::Timestamp;
 use crate::claims::Case;
 use crate::claims::ClaimError;
 use crate::claims::Hold;
-use crate::claims::Release;
+use crate::claims::ReleaseCause;
 use crate::claims::Strength;
 use crate::claims::wording;
 use crate::journal::Actor;
@@ -19,7 +19,7 @@ use crate::presence::NotAllowed;
 use crate::text;
 
 /// The holds to release.
-pub(in crate::claims) enum Wanted {
+pub(in crate::claims) enum HoldSelector {
     /// All that the asker holds.
     Mine,
     /// Typed texts, each with all the resources that it may mean.
@@ -27,7 +27,7 @@ pub(in crate::claims) enum Wanted {
 }
 
 /// The right by which another's hold may be taken away.
-pub(in crate::claims) struct Right {
+pub(in crate::claims) struct ForceRight {
     pub(in crate::claims) force: bool,
     /// Whether the person has confirmed it in a way that an agent cannot.
     pub(in crate::claims) confirmed: Result<(), NotAllowed>,
@@ -38,9 +38,9 @@ pub(in crate::claims) struct Right {
 pub(in crate::claims) fn release(
     live: &LiveHolds,
     asker: &Asker,
-    wanted: &Wanted,
+    wanted: &HoldSelector,
     strength: Option<Strength>,
-    right: &Right,
+    right: &ForceRight,
     case: Case,
     now: Timestamp,
 ) -> Result<(Vec<Hold>, Vec<Change>), ClaimError> {
@@ -49,18 +49,18 @@ pub(in crate::claims) fn release(
         None => hold.strength != Strength::Overridden,
     };
     let standing = || live.holds.iter().filter(fits);
-    let (mut gone, mut over): (Vec<(&Hold, Release)>, Vec<&Hold>) = Default::default();
+    let (mut gone, mut over): (Vec<(&Hold, ReleaseCause)>, Vec<&Hold>) = Default::default();
     match wanted {
-        Wanted::Mine => {
+        HoldSelector::Mine => {
             let mine = standing().filter(|hold| hold.holder == asker.actor);
-            gone.extend(mine.map(|hold| (hold, Release::Asked)));
+            gone.extend(mine.map(|hold| (hold, ReleaseCause::Asked)));
         }
-        Wanted::These(asked) => {
+        HoldSelector::These(asked) => {
             for (typed, meant) in asked {
                 let is_it = |hold: &&Hold| meant.iter().any(|one| one.is_it(hold));
                 let met: Vec<&Hold> = standing().filter(is_it).collect();
                 if let Some(mine) = met.iter().find(|hold| hold.holder == asker.actor) {
-                    gone.push((mine, Release::Asked));
+                    gone.push((mine, ReleaseCause::Asked));
                     continue;
                 }
                 let left: Vec<&Hold> = live.over.iter().map(|(hold, _)| hold).filter(is_it).collect();
@@ -70,7 +70,7 @@ pub(in crate::claims) fn release(
                 over.extend(left);
                 for hold in met {
                     may_take(hold, right, asker.is_person(), now)?;
-                    gone.push((hold, Release::Forced));
+                    gone.push((hold, ReleaseCause::Forced));
                 }
             }
         }
@@ -82,7 +82,7 @@ pub(in crate::claims) fn release(
         [Some(&hold.holder), hold.contest.as_ref().map(|contest| &contest.by)].into_iter().flatten()
     });
     let what: Vec<String> = gone.iter().map(|(hold, _)| hold.resource.shown()).collect();
-    let is_taken = gone.iter().any(|(_, why)| *why == Release::Forced);
+    let is_taken = gone.iter().any(|(_, why)| *why == ReleaseCause::Forced);
     let text = wording::released(&asker.actor, &asker.label, &what, is_taken);
     changes.extend(live.tell(asker, whom, text));
     let released = gone.iter().map(|(hold, _)| *hold).chain(over).cloned().collect();
@@ -107,7 +107,7 @@ fn not_held(
 }
 
 /// Checks whether another's hold may be taken away now. The person needs no contest, but has to confirm.
-fn may_take(hold: &Hold, right: &Right, is_person: bool, now: Timestamp) -> Result<(), ClaimError> {
+fn may_take(hold: &Hold, right: &ForceRight, is_person: bool, now: Timestamp) -> Result<(), ClaimError> {
     let (resource, holder) = (hold.resource.shown(), hold.label.clone());
     let is_due = hold.contest.as_ref().is_some_and(|contest| now >= contest.until);
     match &hold.contest {

@@ -2,7 +2,7 @@
 
 use super::LiveHolds;
 use super::released;
-use crate::claims::Release;
+use crate::claims::ReleaseCause;
 use crate::claims::wording;
 use crate::journal::Change;
 use crate::messages;
@@ -14,7 +14,7 @@ use crate::presence::Agent;
 pub(in crate::claims) fn free_stuck(live: &LiveHolds) -> Vec<Change> {
     let mut changes = live.notices();
     for hold in &live.holds {
-        changes.push(released(hold, Release::Forced));
+        changes.push(released(hold, ReleaseCause::Forced));
         let asked = hold.contest.as_ref().map(|contest| &contest.by);
         let whom = [Some(&hold.holder), asked].into_iter().flatten();
         let to: Vec<&Agent> = whom.filter_map(|actor| live.agent(actor)).collect();

@@ -4,7 +4,7 @@
 use crate::claims::ClaimChange;
 use crate::claims::Contest;
 use crate::claims::Hold;
-use crate::claims::Release;
+use crate::claims::ReleaseCause;
 use crate::claims::rules::released;
 use crate::journal::Actor;
 use crate::journal::Change;
@@ -12,13 +12,13 @@ use crate::presence::SessionId;
 
 /// Releases the holds of a holder that is gone.
 pub(crate) fn freed(holds: &[Hold]) -> Vec<Change> {
-    holds.iter().map(|hold| released(hold, Release::HolderGone)).collect()
+    holds.iter().map(|hold| released(hold, ReleaseCause::HolderGone)).collect()
 }
 
 /// Hands holds over to another session.
 pub(crate) fn taken_over(holds: Vec<Hold>, by: &SessionId, label: &str) -> Vec<Change> {
     let over = |hold: Hold| {
-        let gone = released(&hold, Release::TakenOver);
+        let gone = released(&hold, ReleaseCause::TakenOver);
         let taken = Hold { holder: Actor::Agent(by.clone()), label: label.to_owned(), ..hold };
         [gone, Change::Claims(ClaimChange::Held(Box::new(taken)))]
     };

@@ -143,11 +143,11 @@ impl World {
             }
             Verb::Release { who, what, force } => {
                 let wanted = match what {
-                    None => Wanted::Mine,
-                    Some(what) => Wanted::These(vec![(PATHS[*what].into(), vec![resource(*what)])]),
+                    None => HoldSelector::Mine,
+                    Some(what) => HoldSelector::These(vec![(PATHS[*what].into(), vec![resource(*what)])]),
                 };
                 // The person has not confirmed: only contested holds can be taken.
-                let right = Right { force: *force, confirmed: Err(NotAllowed::NotConfirmed) };
+                let right = ForceRight { force: *force, confirmed: Err(NotAllowed::NotConfirmed) };
                 let asker = asker(*who);
                 let contested: Vec<HoldKey> = live
                     .holds

@@ -1,6 +1,6 @@
 //! Convergence verb that ranks agents by how suitable they are for a task.
 
-use super::View;
+use super::PublishedView;
 use crate::App;
 use crate::Timestamp;
 use crate::convergence::Candidate;
@@ -31,7 +31,7 @@ impl App {
         });
         let Some(first) = agents.first() else { return Err(ConvergenceError::Nobody) };
         let note = self.radar_note(&first.location.worktree);
-        let view = View::new(note, &first.location.worktree, &*self.host, environment);
+        let view = PublishedView::new(note, &first.location.worktree, &*self.host, environment);
         let wanted = topics(task, &view.noise);
         if wanted.is_empty() {
             return Err(ConvergenceError::EmptyTask { task: task.to_owned() });

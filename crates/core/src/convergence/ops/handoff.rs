@@ -4,11 +4,11 @@
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimChange;
-use crate::claims::Release;
+use crate::claims::ReleaseCause;
 use crate::claims::Strength;
 use crate::convergence::ConvergenceError;
 use crate::convergence::Handoff;
-use crate::convergence::Step;
+use crate::convergence::TrailStep;
 use crate::convergence::Trajectory;
 use crate::convergence::Visit;
 use crate::engine::StoreError;
@@ -137,7 +137,9 @@ fn let_go_of(tx: &dyn Tx, who: &Actor) -> Result<Vec<String>, StoreError> {
     let request = TailRequest { limit: LOOKED_BACK, ..TailRequest::default() };
     let changes = tx.entries(&request)?.into_iter().flat_map(|entry| entry.changes);
     let one = |kept: KeptChange| match kept.change {
-        Change::Claims(ClaimChange::Released { key, why: Release::HolderGone }) if key.holder == *who => {
+        Change::Claims(ClaimChange::Released { key, why: ReleaseCause::HolderGone })
+            if key.holder == *who =>
+        {
             Some(format!("it held {}", text::foreign(&key.resource.shown(), 120)))
         }
         Change::Tasks(TaskChange::Freed { key, worker, holder_gone: true }) if worker == *who => {
@@ -150,7 +152,7 @@ fn let_go_of(tx: &dyn Tx, who: &Actor) -> Result<Vec<String>, StoreError> {
 }
 
 /// Returns the paths of visits, last first, each once.
-fn paths(steps: &[Step], pick: fn(&Step) -> &Vec<Visit>) -> Vec<String> {
+fn paths(steps: &[TrailStep], pick: fn(&TrailStep) -> &Vec<Visit>) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for visit in steps.iter().rev().flat_map(|step| pick(step).iter().rev()) {
         if !paths.contains(&visit.path) {

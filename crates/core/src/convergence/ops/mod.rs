@@ -15,7 +15,7 @@ use std::path::Path;
 
 use crate::App;
 use crate::Timestamp;
-use crate::claims::Stamp;
+use crate::claims::FileStamp;
 use crate::config::HookSettings;
 use crate::config::settings_from;
 use crate::convergence::Counters;
@@ -30,7 +30,7 @@ use crate::host::Host;
 const PROJECT_FILE: &str = ".consort/config.toml";
 
 /// The settings, threshold and domains that apply to a session in a worktree.
-struct View {
+struct PublishedView {
     settings: HookSettings,
     threshold: f64,
     domains: Domains,
@@ -50,7 +50,7 @@ impl App {
     }
 }
 
-impl View {
+impl PublishedView {
     fn new(
         note: RadarNote,
         worktree: &Path,
@@ -61,7 +61,7 @@ impl View {
         // The project's settings file may not be published yet: a new worktree brings a file that no command
         // has read. Then no prompt is kept.
         let is_unknown =
-            || !note.is_published_here && host.stamp(&worktree.join(PROJECT_FILE)) != Stamp::default();
+            || !note.is_published_here && host.stamp(&worktree.join(PROJECT_FILE)) != FileStamp::default();
         settings.store_prompts &= note.threshold.is_some() && !is_unknown();
         let configured = model::configured_domains(&note.settings, environment);
         let domains = model::domains(&configured, &note.assigned, &note.learned, host.now());

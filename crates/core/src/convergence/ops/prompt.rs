@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use super::View;
+use super::PublishedView;
 use crate::App;
 use crate::Timestamp;
-use crate::convergence::Step;
 use crate::convergence::TopicSummary;
 use crate::convergence::Trail;
 use crate::convergence::TrailProfile;
+use crate::convergence::TrailStep;
 use crate::convergence::WINDOW;
 use crate::convergence::foresight::Sighting;
 use crate::convergence::rules;
@@ -37,18 +37,18 @@ impl App {
         let (now, files) = (self.host.now(), self.engine.side_files());
         let Some(mut trail) = self.own_trail(session)? else { return Ok(Vec::new()) };
         let note = self.radar_note(&trail.worktree);
-        let view = View::new(note, &trail.worktree, &*self.host, environment);
+        let view = PublishedView::new(note, &trail.worktree, &*self.host, environment);
         let hash = text::checksum(prompt.as_bytes());
         let is_repeated = trail.steps.last().is_some_and(|last| last.hash == hash);
         if !view.settings.convergence || is_repeated || prompt.trim().is_empty() {
             return Ok(Vec::new());
         }
-        trail.steps.push(Step {
+        trail.steps.push(TrailStep {
             at: now,
             hash,
             prompt: view.settings.store_prompts.then(|| text::one_line(prompt, EXCERPT)),
             topics: topics(prompt, &view.noise),
-            ..Step::default()
+            ..TrailStep::default()
         });
         let extra = trail.steps.len().saturating_sub(WINDOW);
         trail.steps.drain(..extra);
@@ -112,7 +112,7 @@ impl App {
             return Ok(Vec::new());
         };
         let note = self.radar_note(&trail.worktree);
-        let view = View::new(note, &trail.worktree, &*self.host, environment);
+        let view = PublishedView::new(note, &trail.worktree, &*self.host, environment);
         if !view.settings.convergence || !view.settings.convergence_files || trail.project != other.project {
             return Ok(Vec::new());
         }
@@ -122,7 +122,7 @@ impl App {
     /// Compares a session with others; opens the store only if there is something new.
     fn compare(
         &mut self,
-        view: &View,
+        view: &PublishedView,
         trail: &Trail,
         others: &[Trail],
         is_elsewhere: bool,

@@ -1,6 +1,6 @@
 //! Convergence verb that tells two agents of each other when one has finished what the other begins.
 
-use super::View;
+use super::PublishedView;
 use crate::App;
 use crate::Timestamp;
 use crate::convergence::Trail;
@@ -24,7 +24,7 @@ impl App {
         let Some(mine) = side_files.trail(session) else { return Ok(()) };
         let Some(project) = &mine.project else { return Ok(()) };
         let note = self.radar_note(&mine.worktree);
-        if !View::new(note, &mine.worktree, &*self.host, &|_| None).settings.convergence {
+        if !PublishedView::new(note, &mine.worktree, &*self.host, &|_| None).settings.convergence {
             return Ok(());
         }
         let mut about = topics(what, &[]);

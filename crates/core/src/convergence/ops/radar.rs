@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::View;
+use super::PublishedView;
 use crate::App;
 use crate::convergence::AgentTopics;
 use crate::convergence::ConvergenceError;
@@ -46,7 +46,7 @@ impl App {
             return Ok(RadarOutcome { at: now, tally, agents: Vec::new(), pairs: Vec::new() });
         };
         let note = self.radar_note(&first.location.worktree);
-        let view = View::new(note, &first.location.worktree, &*self.host, environment);
+        let view = PublishedView::new(note, &first.location.worktree, &*self.host, environment);
         let scoring_context = view.scoring_context(now);
         let profiles: Vec<TrailProfile<'_>> =
             seen.iter().map(|(_, trail)| TrailProfile::new(trail, &scoring_context)).collect();

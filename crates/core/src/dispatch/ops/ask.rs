@@ -13,13 +13,13 @@ use crate::dispatch::DispatchChange;
 use crate::dispatch::DispatchError;
 use crate::dispatch::DispatchLimits;
 use crate::dispatch::GateFacts;
-use crate::dispatch::Refusal;
+use crate::dispatch::GateRefusal;
+use crate::dispatch::GateRequest;
 use crate::dispatch::ReviewOf;
 use crate::dispatch::RunRecord;
 use crate::dispatch::RunSpec;
 use crate::dispatch::Safety;
 use crate::dispatch::Tier;
-use crate::dispatch::Wish;
 use crate::dispatch::gates;
 use crate::engine::StoreError;
 use crate::engine::Tx;
@@ -67,7 +67,7 @@ pub struct RunRequest {
     pub keeps_title: bool,
     pub limits: DispatchLimits,
     /// The refusal of the person's own gate, if it refuses.
-    pub own_gate: Option<Refusal>,
+    pub own_gate: Option<GateRefusal>,
 }
 
 impl RunRequest {
@@ -149,7 +149,7 @@ impl App {
             accounts: accounts(&*tx, &request.project, now)?,
             chance: u64::from(self.host.random()[0]),
         };
-        let wish = Wish {
+        let wish = GateRequest {
             task: &request.task,
             role: &request.role,
             cli: &request.cli,
@@ -220,7 +220,7 @@ pub(super) fn accounts(tx: &dyn Tx, project: &ProjectId, now: Timestamp) -> Resu
     Ok(accounts)
 }
 
-fn refused(refusal: &Refusal, title: String) -> Change {
+fn refused(refusal: &GateRefusal, title: String) -> Change {
     Change::Dispatch(DispatchChange::Refused {
         gate: refusal.gate.to_owned(),
         why: refusal.why.clone(),

@@ -6,13 +6,13 @@ use super::ask::own_process;
 use crate::App;
 use crate::Timestamp;
 use crate::dispatch::Accounts;
+use crate::dispatch::BudgetReservation;
 use crate::dispatch::Caps;
 use crate::dispatch::Cost;
 use crate::dispatch::DispatchChange;
 use crate::dispatch::DispatchError;
+use crate::dispatch::GateRefusal;
 use crate::dispatch::Receipt;
-use crate::dispatch::Refusal;
-use crate::dispatch::Reservation;
 use crate::dispatch::ReviewOf;
 use crate::dispatch::RunEnd;
 use crate::dispatch::RunRecord;
@@ -78,8 +78,8 @@ impl App {
             Some(project) => accounts(&*tx, project, now)?,
             None => Accounts::default(),
         };
-        let had = Reservation { amount: record.spec.reserved };
-        let amount = extend(caps, &accounts, had, used).map_err(Refusal::from)?.amount;
+        let had = BudgetReservation { amount: record.spec.reserved };
+        let amount = extend(caps, &accounts, had, used).map_err(GateRefusal::from)?.amount;
         let number = record.number;
         let changes = vec![Change::Dispatch(DispatchChange::Reserved { run: id, number, amount })];
         Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;

@@ -8,7 +8,7 @@ use super::tools;
 use crate::policy::Action;
 use crate::policy::Call;
 use crate::policy::Commands;
-use crate::policy::Request;
+use crate::policy::PermissionRequest;
 
 /// The class of a call, and the part that made it that class.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Classified {
 }
 
 /// Classifies what a tool is asked to do. `tool` is the CLI's own name of the tool.
-pub fn classify(request: &Request, tool: &str) -> Classified {
+pub fn classify(request: &PermissionRequest, tool: &str) -> Classified {
     match &request.action {
         Action::Commands(commands) => of_commands(commands),
         Action::Paths(names) if request.tool == "Read" => {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Action;
+use super::CheckedAction;
 use super::Planner;
 use super::View;
 use super::edit;
@@ -47,7 +47,7 @@ impl Planner<'_> {
     /// Finds the one thing that an action names, by `kind` if several have that name.
     pub(super) fn one_of(
         &mut self,
-        action: &Action<'_>,
+        action: &CheckedAction<'_>,
         kinds: &[Kind],
     ) -> Result<Option<(Kind, String, Vec<String>)>, StoreError> {
         let field = if action.props.contains_key("path") { "path" } else { "name" };
@@ -79,7 +79,7 @@ impl Planner<'_> {
     }
 
     /// Returns the name that an action's entity is known by.
-    pub(super) fn key(&mut self, action: &Action<'_>, kind: Kind) -> Option<String> {
+    pub(super) fn key(&mut self, action: &CheckedAction<'_>, kind: Kind) -> Option<String> {
         let field = kind.key_field();
         if kind == Kind::Note && action.props.get(field).is_none() {
             return self.text(action, "description").map(|text| title(&text));
@@ -92,7 +92,7 @@ impl Planner<'_> {
     }
 
     /// Returns the file of the project that a path means, or notes a mistake.
-    pub(super) fn place(&mut self, action: &Action<'_>, field: &str, written: &str) -> Option<String> {
+    pub(super) fn place(&mut self, action: &CheckedAction<'_>, field: &str, written: &str) -> Option<String> {
         match self.view.place(written) {
             Ok(name) => Some(name),
             Err(why) => {
@@ -110,7 +110,7 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn text(&mut self, action: &Action<'_>, field: &str) -> Option<String> {
+    pub(super) fn text(&mut self, action: &CheckedAction<'_>, field: &str) -> Option<String> {
         let value = action.props.get(field).unwrap_or(&Value::Null);
         let problem = match value {
             Value::Null => "is missing",
@@ -127,7 +127,7 @@ impl Planner<'_> {
     /// Returns the edits that set a field to a value, or notes a mistake.
     pub(super) fn field(
         &mut self,
-        action: &Action<'_>,
+        action: &CheckedAction<'_>,
         field: &'static Field,
         id: &str,
         value: &Value,
@@ -181,7 +181,7 @@ impl Planner<'_> {
     /// Notes a mistake for every argument that an action does not know, rather than ignore it.
     pub(super) fn only(
         &mut self,
-        action: &Action<'_>,
+        action: &CheckedAction<'_>,
         allowed: impl IntoIterator<Item = &'static str>,
         is_alias: impl Fn(&str) -> bool,
     ) {
@@ -203,7 +203,7 @@ impl Planner<'_> {
     /// a known one, it is a slip of the pen, and noted as a mistake.
     pub(super) fn unknown_end(
         &mut self,
-        action: &Action<'_>,
+        action: &CheckedAction<'_>,
         field: &str,
         end: &str,
     ) -> Result<String, StoreError> {
@@ -224,7 +224,7 @@ impl Planner<'_> {
 
     pub(super) fn unknown(
         &mut self,
-        action: &Action<'_>,
+        action: &CheckedAction<'_>,
         field: &str,
         kinds: &[Kind],
         name: &str,
@@ -265,7 +265,7 @@ pub(super) fn recorded(actions: &Value, view: &dyn View) -> BTreeSet<String> {
     actions.as_array().into_iter().flatten().filter_map(name).collect()
 }
 
-pub(super) fn props_of<'a>(action: &Action<'a>, field: &Field) -> Option<&'a Value> {
+pub(super) fn props_of<'a>(action: &CheckedAction<'a>, field: &Field) -> Option<&'a Value> {
     action.props.get(field.name).or_else(|| field.aliases.iter().find_map(|alias| action.props.get(*alias)))
 }
 

@@ -68,7 +68,7 @@ pub(super) struct Planned {
 
 /// The bounds of a batch.
 #[derive(Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct BatchLimits {
     pub(super) most: usize,
     /// Whether the batch was recorded elsewhere: then an unknown name is accepted, and nobody is
     /// asked what it means.
@@ -76,7 +76,7 @@ pub(super) struct Bounds {
 }
 
 /// The bounds of a batch that is recorded here.
-pub(super) const USUAL: Bounds = Bounds { most: MOST_ACTIONS, is_import: false };
+pub(super) const USUAL: BatchLimits = BatchLimits { most: MOST_ACTIONS, is_import: false };
 
 /// Returns the name of a relationship, which is known by its ends and its type together.
 pub(super) fn link_name(from: &str, kind: &str, to: &str) -> String {
@@ -86,10 +86,10 @@ pub(super) fn link_name(from: &str, kind: &str, to: &str) -> String {
 pub(super) fn plan(
     actions: &Value,
     view: &dyn View,
-    bounds: Bounds,
+    bounds: BatchLimits,
     new_id: &mut dyn FnMut() -> String,
 ) -> Result<Planned, StoreError> {
-    let Bounds { most, is_import } = bounds;
+    let BatchLimits { most, is_import } = bounds;
     let (planned, names, recorded) = (Planned::default(), BTreeMap::new(), checks::recorded(actions, view));
     let mut planner = Planner { view, new_id, planned, names, recorded, action: 0, is_import };
     let wrong =
@@ -127,7 +127,7 @@ struct Planner<'a> {
 }
 
 /// An action that is being checked.
-struct Action<'a> {
+struct CheckedAction<'a> {
     name: &'a str,
     props: &'a Map<String, Value>,
 }
@@ -138,7 +138,7 @@ impl Planner<'_> {
             self.wrong(None, None, "an action is `[\"name\", {…}]`", action);
             return Ok(());
         };
-        let action = Action { name, props };
+        let action = CheckedAction { name, props };
         match name.as_str() {
             "record-principle" => self.record(&action, Kind::Principle),
             "record-pattern" => self.record(&action, Kind::Pattern),
@@ -169,7 +169,7 @@ impl Planner<'_> {
     }
 
     /// Adds to the record of that name, or creates it.
-    fn record(&mut self, action: &Action<'_>, kind: Kind) -> Result<(), StoreError> {
+    fn record(&mut self, action: &CheckedAction<'_>, kind: Kind) -> Result<(), StoreError> {
         let allowed = kind.fields().iter().map(|field| field.name);
         self.only(action, allowed.chain(["remove"]), |name| kind.field(name).is_some());
         let Some(name) = self.key(action, kind) else { return Ok(()) };
@@ -211,7 +211,7 @@ impl Planner<'_> {
     }
 
     /// Returns the edits that remove members of lists: `"remove": {"tags": ["old"]}`.
-    fn removals(&mut self, action: &Action<'_>, kind: Kind, id: &str) -> Vec<Edit> {
+    fn removals(&mut self, action: &CheckedAction<'_>, kind: Kind, id: &str) -> Vec<Edit> {
         let mut edits = Vec::new();
         let Some(removals) = action.props.get("remove") else { return edits };
         let Some(removals) = removals.as_object() else {
@@ -236,7 +236,7 @@ impl Planner<'_> {
         edits
     }
 
-    fn link(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+    fn link(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
         let kind = Kind::Relationship;
         let allowed = kind.fields().iter().map(|field| field.name);
         self.only(action, allowed, |name| kind.field(name).is_some());
@@ -277,7 +277,12 @@ impl Planner<'_> {
 
     /// Returns the name of an end of a relationship, which for a file does not depend on how its
     /// path is written; and a remark if nothing is known of it yet.
-    fn end(&mut self, action: &Action<'_>, field: &str, end: String) -> Result<(String, String), StoreError> {
+    fn end(
+        &mut self,
+        action: &CheckedAction<'_>,
+        field: &str,
+        end: String,
+    ) -> Result<(String, String), StoreError> {
         let known = self.any(&end)?;
         if matches!(known.as_slice(), [] | [Kind::File])
             && let Ok(name) = self.view.place(&end)
@@ -303,7 +308,7 @@ impl Planner<'_> {
         }
     }
 
-    fn unlink(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+    fn unlink(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
         self.only(action, ["from", "to", "type"], |_| false);
         let ends = ["from", "to", "type"].map(|field| self.text(action, field));
         let [Some(from), Some(to), Some(of)] = ends else { return Ok(()) };
@@ -324,7 +329,7 @@ impl Planner<'_> {
     }
 
     /// Deletes a record, and the links to it unless something else has its name.
-    fn delete(&mut self, action: &Action<'_>, kind: Kind) -> Result<(), StoreError> {
+    fn delete(&mut self, action: &CheckedAction<'_>, kind: Kind) -> Result<(), StoreError> {
         self.only(action, [kind.key_field()], |_| false);
         let Some(name) = self.key(action, kind) else { return Ok(()) };
         let ids = self.ids(kind, &name)?;
@@ -342,7 +347,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn update_confidence(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+    fn update_confidence(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
         self.only(action, ["name", "kind", "confidence"], |_| false);
         let Some((kind, name, ids)) = self.one_of(action, &[Kind::Principle, Kind::Pattern])? else {
             return Ok(());
@@ -357,7 +362,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn add_evidence(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+    fn add_evidence(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
         self.only(action, ["name", "principle", "evidence", "against"], |_| false);
         let field = if action.props.contains_key("principle") { "principle" } else { "name" };
         let Some(name) = self.text(action, field) else { return Ok(()) };
@@ -383,7 +388,7 @@ impl Planner<'_> {
     }
 
     /// Records that something was looked at and still holds.
-    fn confirm(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+    fn confirm(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
         self.only(action, ["name", "path", "kind"], |_| false);
         let Some((kind, name, ids)) = self.one_of(action, &Kind::NAMED)? else { return Ok(()) };
         let edits: Vec<Edit> =
@@ -395,7 +400,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn rename(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+    fn rename(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
         self.only(action, ["name", "path", "kind", "to"], |_| false);
         let Some((kind, name, ids)) = self.one_of(action, &Kind::NAMED)? else { return Ok(()) };
         let Some(to) = self.text(action, "to") else { return Ok(()) };

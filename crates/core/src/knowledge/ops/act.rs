@@ -32,7 +32,7 @@ use crate::knowledge::as_seen::Contents;
 use crate::knowledge::as_seen::GONE;
 use crate::knowledge::fresh_replica;
 use crate::knowledge::model;
-use crate::knowledge::place::Standpoint;
+use crate::knowledge::place::PathBase;
 use crate::presence;
 use crate::presence::Caller;
 use crate::secrets;
@@ -73,7 +73,7 @@ impl App {
         &mut self,
         index: &mut dyn KnowledgeIndex,
         request: &ActRequest,
-        bounds: actions::Bounds,
+        bounds: actions::BatchLimits,
         things: &[ImportedThing],
     ) -> Result<(ActOutcome, Vec<String>), KnowledgeError> {
         let now = self.host.now();
@@ -101,7 +101,7 @@ impl App {
         }
         let host = &*self.host;
         let (worktree, cwd) = (&*request.worktree, &*request.cwd);
-        let from = Standpoint { host, worktree, cwd };
+        let from = PathBase { host, worktree, cwd };
         let view = InScope { index, scope: &request.scope, newest: Cell::default(), from };
         let mut ids = EntryId::ascending(now, host.random());
         let mut planned = actions::plan(&request.actions, &view, bounds, &mut || ids().to_string())?;
@@ -140,7 +140,7 @@ impl App {
 }
 
 /// The bounds of an import, which is one entry.
-const IMPORT: actions::Bounds = actions::Bounds { most: 100_000, is_import: true };
+const IMPORT: actions::BatchLimits = actions::BatchLimits { most: 100_000, is_import: true };
 
 /// The value of [`Source::via`] for what was imported.
 const VIA_IMPORT: &str = "import";
@@ -207,7 +207,7 @@ struct InScope<'a> {
     scope: &'a Scope,
     /// The time of the newest statement among the records that were read.
     newest: Cell<Timestamp>,
-    from: Standpoint<'a>,
+    from: PathBase<'a>,
 }
 
 impl InScope<'_> {

@@ -15,8 +15,8 @@ use crate::knowledge::GitFileMark;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Scope;
 use crate::knowledge::TakenIn;
-use crate::knowledge::as_seen::AsSeen;
 use crate::knowledge::as_seen::Contents;
+use crate::knowledge::as_seen::WorktreeIndex;
 use crate::presence::Agent;
 use crate::project::ProjectId;
 
@@ -63,12 +63,12 @@ impl App {
         scope: &Scope,
         worktree: &Path,
         cwd: &Path,
-    ) -> Result<Option<AsSeen>, StoreError> {
+    ) -> Result<Option<WorktreeIndex>, StoreError> {
         let Scope::Project(project) = scope else { return Ok(None) };
         let index = self.knowledge()?;
         let side_files = self.engine.side_files();
         let mut contents = Contents::load(&*self.host, &*side_files, worktree);
-        let mut seen = AsSeen::new(index, scope, &mut contents, Rc::clone(&self.host), cwd)?;
+        let mut seen = WorktreeIndex::new(index, scope, &mut contents, Rc::clone(&self.host), cwd)?;
         contents.keep(&*side_files);
         // A linked worktree has files of its own; only the state of the repository's main worktree
         // is noted.

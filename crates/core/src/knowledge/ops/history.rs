@@ -17,8 +17,8 @@ use crate::knowledge::EditChange;
 use crate::knowledge::Entity;
 use crate::knowledge::Kind;
 use crate::knowledge::KnowledgeChange;
+use crate::knowledge::KnowledgeCursor;
 use crate::knowledge::KnowledgeIndex;
-use crate::knowledge::KnowledgePlace;
 use crate::knowledge::Scope;
 use crate::knowledge::StampedEdit;
 use crate::knowledge::foreign;
@@ -39,14 +39,14 @@ impl App {
     pub fn knowledge_since(
         &mut self,
         scope: &Scope,
-        place: &mut KnowledgePlace,
+        place: &mut KnowledgeCursor,
     ) -> Result<Option<Vec<Entry>>, StoreError> {
         let tx = self.engine.read()?;
         let through = tx.last_seq()?;
         let is_gone =
             |(seq, id): &(Seq, EntryId)| -> Result<bool, StoreError> { Ok(tx.id_of(*seq)? != Some(*id)) };
         if through < place.through || place.newest.as_ref().map(is_gone).transpose()? == Some(true) {
-            *place = KnowledgePlace::default();
+            *place = KnowledgeCursor::default();
             return Ok(None);
         }
         let mut entries = tx.knowledge_after(place.through, usize::MAX)?;

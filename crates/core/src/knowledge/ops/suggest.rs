@@ -14,7 +14,7 @@ use crate::knowledge::Kind;
 use crate::knowledge::Scope;
 use crate::knowledge::Suggestion;
 use crate::knowledge::commands;
-use crate::knowledge::place::Standpoint;
+use crate::knowledge::place::PathBase;
 use crate::knowledge::suggestion;
 use crate::messages::MessageChange;
 use crate::presence::Agent;
@@ -87,7 +87,7 @@ impl App {
         agents: &[Agent],
     ) -> Result<Vec<Suggestion>, StoreError> {
         let (index, side_files) = (self.knowledge()?, self.engine.side_files());
-        let from = Standpoint { host: &*self.host, worktree, cwd: worktree };
+        let from = PathBase { host: &*self.host, worktree, cwd: worktree };
         let mut readers: BTreeMap<String, usize> = BTreeMap::new();
         for agent in agents {
             let read = side_files.read_stamps(&agent.session);

@@ -15,7 +15,7 @@ use crate::messages::LONGEST_PROJECT;
 use crate::messages::Message;
 use crate::messages::MessageError;
 use crate::messages::MessageName;
-use crate::messages::Refusal;
+use crate::messages::MessageRefusal;
 use crate::messages::SentMessage;
 use crate::messages::rules;
 use crate::project::ProjectId;
@@ -118,12 +118,12 @@ pub(super) fn find(
             if found.len() > 1 {
                 name_projects(tx, None, found.iter_mut())?;
                 let called = found.iter().map(|message| message.called(None)).collect();
-                return Err(Refusal::SeveralMessages { name: name.clone(), called }.into());
+                return Err(MessageRefusal::SeveralMessages { name: name.clone(), called }.into());
             }
             found.pop()
         }
     };
-    Ok(found.ok_or_else(|| Refusal::NoSuchMessage { name: name.clone() })?)
+    Ok(found.ok_or_else(|| MessageRefusal::NoSuchMessage { name: name.clone() })?)
 }
 
 /// Fills in the current names of projects and recipients.

@@ -15,10 +15,10 @@ use crate::journal::NewEntry;
 use crate::messages::Message;
 use crate::messages::MessageChange;
 use crate::messages::MessageError;
+use crate::messages::MessageRefusal;
 use crate::messages::Recipient;
 use crate::messages::Recipients;
 use crate::messages::RecordedMessage;
-use crate::messages::Refusal;
 use crate::messages::SendOutcome;
 use crate::messages::SendRequest;
 use crate::messages::Sender;
@@ -46,7 +46,7 @@ impl App {
         let caller = presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?;
         let may_say_all = request.even_so && matches!(caller, Caller::Person);
         if let Some(Secret { what, at }) = secret.filter(|_| !may_say_all) {
-            return Err(Refusal::Secret { what, at }.into());
+            return Err(MessageRefusal::Secret { what, at }.into());
         }
         let me = speaker(&*tx, caller, request.as_agent.as_deref())?;
         let sending = Sending { host: &*self.host, files: &*files, tx: &*tx, me: me.as_ref() };
@@ -136,9 +136,9 @@ impl Sending<'_> {
                 Some(Message { sent: RecordedMessage { from, .. }, .. }) => {
                     Ok(vec![self.addressee(&from.who, &from.name, from.project.as_ref())?])
                 }
-                None => Ok(vec![Err(Refusal::Nobody)]),
+                None => Ok(vec![Err(MessageRefusal::Nobody)]),
             },
-            Recipients::Named(names) if names.is_empty() => Ok(vec![Err(Refusal::Nobody)]),
+            Recipients::Named(names) if names.is_empty() => Ok(vec![Err(MessageRefusal::Nobody)]),
             Recipients::Named(names) => {
                 let found = |name: &String| {
                     Ok(match (name.to_lowercase().as_str(), project) {
@@ -182,17 +182,20 @@ impl Sending<'_> {
                     [agent] => agent.clone(),
                     ref several => {
                         let called = several.iter().map(|agent| agent.name.to_string()).collect();
-                        return Ok(Err(Refusal::SeveralAgents { name: text::one_line(name, 60), called }));
+                        return Ok(Err(MessageRefusal::SeveralAgents {
+                            name: text::one_line(name, 60),
+                            called,
+                        }));
                     }
                 }
             }
         };
         let name = agent.name.to_string();
         if self.me.is_some_and(|me| me.session == agent.session) {
-            return Ok(Err(Refusal::ToSelf { name }));
+            return Ok(Err(MessageRefusal::ToSelf { name }));
         }
         if !presence::is_alive(self.host, self.files, &agent) {
-            return Ok(Err(Refusal::Gone { name }));
+            return Ok(Err(MessageRefusal::Gone { name }));
         }
         Ok(Ok(vec![recipient(&agent)]))
     }
@@ -217,7 +220,7 @@ impl Sending<'_> {
         let heir = self.tx.by_name(name)?;
         match heir.filter(|heir| Some(&heir.project.id) == project) {
             Some(heir) => self.named(heir.name.as_str()),
-            None => Ok(Err(Refusal::Gone { name: name.to_owned() })),
+            None => Ok(Err(MessageRefusal::Gone { name: name.to_owned() })),
         }
     }
 }
@@ -243,9 +246,9 @@ pub(super) fn sender(me: Option<&Agent>, branch: impl Fn(&Agent) -> Option<Strin
 /// Returns the agent that the message is from; `None` is the person. An agent speaks only for itself.
 fn speaker(tx: &dyn Tx, caller: Caller, as_agent: Option<&str>) -> Result<Option<Agent>, MessageError> {
     match (caller, as_agent) {
-        (Caller::Anonymous(why), _) => Err(Refusal::from(why).into()),
+        (Caller::Anonymous(why), _) => Err(MessageRefusal::from(why).into()),
         (Caller::Agent(agent), Some(name)) if !agent.name.as_str().eq_ignore_ascii_case(name) => {
-            Err(Refusal::NotTheCaller { caller: agent.name.to_string(), name: name.to_owned() }.into())
+            Err(MessageRefusal::NotTheCaller { caller: agent.name.to_string(), name: name.to_owned() }.into())
         }
         (Caller::Agent(agent), _) => Ok(Some(*agent)),
         (Caller::Person, None) => Ok(None),
@@ -257,16 +260,16 @@ fn speaker(tx: &dyn Tx, caller: Caller, as_agent: Option<&str>) -> Result<Option
 }
 
 /// Returns the refusal for a name that no present agent has.
-fn unknown(tx: &dyn Tx, name: &str) -> Result<Refusal, StoreError> {
+fn unknown(tx: &dyn Tx, name: &str) -> Result<MessageRefusal, StoreError> {
     if let Some(agent) = tx.gone_by_name(name)?.pop() {
-        return Ok(Refusal::Gone { name: agent.name.to_string() });
+        return Ok(MessageRefusal::Gone { name: agent.name.to_string() });
     }
     let present = tx.present()?;
     let nearest = match name.to_lowercase().as_str() {
         "everyone" | "everybody" | "team" => Some("all"),
         _ => text::nearest(name, present.iter().map(|agent| agent.name.as_str())),
     };
-    Ok(Refusal::NoSuchAgent { name: text::one_line(name, 60), nearest: nearest.map(str::to_owned) })
+    Ok(MessageRefusal::NoSuchAgent { name: text::one_line(name, 60), nearest: nearest.map(str::to_owned) })
 }
 
 pub(super) fn recipient(agent: &Agent) -> Recipient {

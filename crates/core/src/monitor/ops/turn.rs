@@ -11,8 +11,8 @@ use crate::messages::Priority;
 use crate::monitor::MonitorChange;
 use crate::monitor::MonitorError;
 use crate::monitor::OpenedPane;
-use crate::monitor::PaneTurn;
-use crate::monitor::TurnState;
+use crate::monitor::PaneStateChange;
+use crate::monitor::RecordedState;
 use crate::monitor::wording;
 use crate::presence::Agent;
 use crate::project::ProjectId;
@@ -20,14 +20,14 @@ use crate::project::ProjectId;
 impl App {
     /// Records that a pane came into a state and notifies the agent that opened it; returns `false` if that
     /// state is already recorded.
-    pub fn note_turn(&mut self, turn: &PaneTurn) -> Result<bool, MonitorError> {
+    pub fn note_turn(&mut self, turn: &PaneStateChange) -> Result<bool, MonitorError> {
         let now = self.host.now();
         let tx = self.engine.write()?;
         let record = tx.pane(&turn.place)?;
         let last = record.as_ref().and_then(|record| record.turn.as_ref());
         let is_same = last.is_some_and(|last| last.state == turn.state && last.about == turn.about);
         // Working is news only after another state.
-        if is_same || (last.is_none() && turn.state == TurnState::Working) {
+        if is_same || (last.is_none() && turn.state == RecordedState::Working) {
             return Ok(false);
         }
         let opened = record.and_then(|record| record.opened);
@@ -36,7 +36,7 @@ impl App {
             None => project_of(&*tx, turn)?,
         };
         let mut changes = vec![Change::Monitor(MonitorChange::Turned(Box::new(turn.clone())))];
-        if let Some(opened) = opened.filter(|_| turn.state != TurnState::Working)
+        if let Some(opened) = opened.filter(|_| turn.state != RecordedState::Working)
             && let Some(opener) = opener(&*tx, &opened)?
         {
             let text = wording::told_opener(turn, &opened);
@@ -48,7 +48,7 @@ impl App {
 }
 
 /// Finds the project of the agent in a pane.
-fn project_of(tx: &dyn Tx, turn: &PaneTurn) -> Result<Option<ProjectId>, StoreError> {
+fn project_of(tx: &dyn Tx, turn: &PaneStateChange) -> Result<Option<ProjectId>, StoreError> {
     let agent = tx.present()?.into_iter().find(|agent| turn.place.hosts(agent));
     Ok(agent.map(|agent| agent.project.id))
 }

@@ -17,10 +17,10 @@ use crate::policy::Ask;
 use crate::policy::AskAnswer;
 use crate::policy::AskKind;
 use crate::policy::DecidedBy;
-use crate::policy::Effect;
+use crate::policy::PermissionRequest;
 use crate::policy::PolicyChange;
-use crate::policy::Request;
-use crate::policy::Verdict;
+use crate::policy::PolicyVerdict;
+use crate::policy::RuleEffect;
 use crate::policy::decide;
 use crate::policy::published::NamedRule;
 use crate::policy::published::named;
@@ -33,7 +33,7 @@ use crate::project::ProjectId;
 #[derive(Clone, Debug)]
 pub struct AskRequest<'a> {
     pub ask: Ask,
-    pub request: Request,
+    pub request: PermissionRequest,
     pub cwd: &'a Path,
     /// Whether the question is kept although no rule decides: a person is asked for sure.
     pub is_asked: bool,
@@ -65,7 +65,7 @@ impl App {
         let project = project_of(&*tx, &ask.session)?;
         let mut rules = rules(&*tx, &place.worktree, project.as_ref(), now)?;
         // A project's rule allows nothing to an agent that works outside of the project.
-        rules.retain(|(_, rule)| is_home || rule.project.is_none() || rule.effect != Effect::Allow);
+        rules.retain(|(_, rule)| is_home || rule.project.is_none() || rule.effect != RuleEffect::Allow);
         // Rules do not answer a question or a plan, which are for a person to read.
         let verdict = decide(&rules, &request).filter(|_| ask.kind == AskKind::Permission);
         let answer = verdict.as_ref().and_then(|verdict| Some((answer(verdict)?, verdict.name.clone())));
@@ -88,8 +88,8 @@ impl App {
         &mut self,
         session: &SessionId,
         cwd: &Path,
-        request: &dyn Fn(&dyn Host) -> (Request, Ask),
-    ) -> Option<(Effect, String)> {
+        request: &dyn Fn(&dyn Host) -> (PermissionRequest, Ask),
+    ) -> Option<(RuleEffect, String)> {
         let files = self.engine.side_files();
         let host = std::rc::Rc::clone(&self.host);
         let worktree = || host.place(cwd).worktree;
@@ -106,19 +106,19 @@ impl App {
             }
         };
         let strict: Vec<NamedRule> =
-            strict.into_iter().filter(|(_, rule)| rule.effect != Effect::Allow).collect();
+            strict.into_iter().filter(|(_, rule)| rule.effect != RuleEffect::Allow).collect();
         if strict.is_empty() {
             return None;
         }
         let (request, ask) = request(&*self.host);
         let verdict = decide(&strict, &request)?;
-        if verdict.effect != Effect::Deny {
+        if verdict.effect != RuleEffect::Deny {
             return Some((verdict.effect, wording::asked(verdict.rule, verdict.name)));
         }
         let reason = wording::refused(verdict.rule, verdict.name);
         // A refusal counts even if it cannot be recorded.
         let _ = self.keep_refusal(ask, verdict.name.clone(), &reason);
-        Some((Effect::Deny, reason))
+        Some((RuleEffect::Deny, reason))
     }
 
     fn keep_refusal(&mut self, ask: Ask, by: DecidedBy, reason: &str) -> Result<(), StoreError> {
@@ -153,11 +153,11 @@ impl App {
 }
 
 /// Returns the answer that a verdict gives at once.
-fn answer(verdict: &Verdict<'_, DecidedBy>) -> Option<AskAnswer> {
+fn answer(verdict: &PolicyVerdict<'_, DecidedBy>) -> Option<AskAnswer> {
     match verdict.effect {
-        Effect::Allow => Some(AskAnswer::Allow),
-        Effect::Deny => Some(AskAnswer::Deny(wording::refused(verdict.rule, verdict.name))),
-        Effect::Ask => None,
+        RuleEffect::Allow => Some(AskAnswer::Allow),
+        RuleEffect::Deny => Some(AskAnswer::Deny(wording::refused(verdict.rule, verdict.name))),
+        RuleEffect::Ask => None,
     }
 }
 

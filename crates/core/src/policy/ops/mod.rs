@@ -10,4 +10,4 @@ mod trial;
 pub use ask::AskOutcome;
 pub use ask::AskRequest;
 pub use rules::NewRule;
-pub use trial::Tried;
+pub use trial::ReplayedAsk;

@@ -5,10 +5,10 @@ use crate::Timestamp;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::Number;
-use crate::policy::Effect;
 use crate::policy::PolicyChange;
 use crate::policy::PolicyError;
 use crate::policy::Rule;
+use crate::policy::RuleEffect;
 use crate::policy::RuleRecord;
 use crate::policy::check_pattern;
 use crate::presence;
@@ -33,8 +33,8 @@ impl App {
         let tx = self.engine.write()?;
         let who = presence::who_calls(&*self.host, &*files, &*tx, caller)?;
         match rule.effect {
-            Effect::Allow => presence::require_confirmed(&who, caller)?,
-            Effect::Ask | Effect::Deny => presence::require_person(&who)?,
+            RuleEffect::Allow => presence::require_confirmed(&who, caller)?,
+            RuleEffect::Ask | RuleEffect::Deny => presence::require_person(&who)?,
         }
         let project = rule.project.clone();
         let changes = vec![Change::Policy(PolicyChange::Added(rule))];
@@ -53,7 +53,7 @@ impl App {
         let record = tx.rules()?.into_iter().find(|record| record.number == number);
         let RuleRecord { id, rule, .. } = record.ok_or(PolicyError::NoSuchRule { number })?;
         let has_ended = rule.until.is_some_and(|until| until <= now);
-        if rule.effect != Effect::Allow && !has_ended {
+        if rule.effect != RuleEffect::Allow && !has_ended {
             presence::require_confirmed(&who, caller)?;
         }
         let changes = vec![Change::Policy(PolicyChange::Removed { rule: id, number })];

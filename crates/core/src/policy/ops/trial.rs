@@ -11,20 +11,20 @@ use crate::journal::TailRequest;
 use crate::policy::Ask;
 use crate::policy::AskAnswer;
 use crate::policy::DecidedBy;
-use crate::policy::Effect;
+use crate::policy::PermissionRequest;
 use crate::policy::PolicyChange;
-use crate::policy::Request;
 use crate::policy::Rule;
+use crate::policy::RuleEffect;
 use crate::policy::decide;
 use crate::project::ProjectId;
 
 /// A past question, its answer, and what the rules would have decided.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct ReplayedAsk {
     pub at: Timestamp,
     pub ask: Ask,
     pub answer: Option<(AskAnswer, DecidedBy)>,
-    pub would: Option<Effect>,
+    pub would: Option<RuleEffect>,
 }
 
 impl App {
@@ -33,19 +33,19 @@ impl App {
         &mut self,
         rules: &[Rule],
         since: Timestamp,
-        request: &dyn Fn(&Ask) -> Request,
-    ) -> Result<Vec<Tried>, StoreError> {
+        request: &dyn Fn(&Ask) -> PermissionRequest,
+    ) -> Result<Vec<ReplayedAsk>, StoreError> {
         let entries = self.journal_tail(&TailRequest {
             since: Some(since),
             limit: usize::MAX,
             ..TailRequest::default()
         })?;
-        let mut tried: BTreeMap<ChangeId, (Option<ProjectId>, Tried)> = BTreeMap::new();
+        let mut tried: BTreeMap<ChangeId, (Option<ProjectId>, ReplayedAsk)> = BTreeMap::new();
         for entry in entries {
             for (place, kept) in (0..).zip(entry.changes) {
                 match kept.change {
                     Change::Policy(PolicyChange::Asked(ask)) => {
-                        let one = Tried { at: entry.at, ask: *ask, answer: None, would: None };
+                        let one = ReplayedAsk { at: entry.at, ask: *ask, answer: None, would: None };
                         let id = ChangeId { entry: entry.id, place };
                         tried.insert(id, (entry.project.clone(), one));
                     }
@@ -58,7 +58,7 @@ impl App {
                 }
             }
         }
-        let mut all: Vec<Tried> = tried
+        let mut all: Vec<ReplayedAsk> = tried
             .into_values()
             .map(|(project, mut tried)| {
                 let holds = |rule: &&Rule| rule.holds(project.as_ref(), tried.at);

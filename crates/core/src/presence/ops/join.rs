@@ -18,7 +18,7 @@ use crate::config::hook_settings;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
-use crate::host::Place;
+use crate::host::PlacedDirectory;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence::Agent;
@@ -139,7 +139,7 @@ struct JoinFacts<'a> {
     files: &'a dyn SideFiles,
     request: &'a JoinRequest,
     now: Timestamp,
-    place: Place,
+    place: PlacedDirectory,
     identified: Identified,
 }
 

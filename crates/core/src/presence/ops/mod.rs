@@ -30,7 +30,7 @@ use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
-use crate::host::Place;
+use crate::host::PlacedDirectory;
 use crate::host::RootCommit;
 use crate::journal::Actor;
 use crate::journal::Change;
@@ -59,7 +59,7 @@ pub(super) struct Identified {
 pub(super) fn identify(
     host: &dyn Host,
     store: &dyn PresenceStore,
-    place: &Place,
+    place: &PlacedDirectory,
 ) -> Result<Identified, StoreError> {
     if let Some(project) = store.project_of(&place.repository)? {
         return Ok(Identified { project, is_news: false });
@@ -73,7 +73,7 @@ pub(super) fn identify(
     Ok(Identified { project: by_facts(place, root_commit), is_news })
 }
 
-fn by_facts(place: &Place, root_commit: RootCommit) -> Project {
+fn by_facts(place: &PlacedDirectory, root_commit: RootCommit) -> Project {
     // The project is named after the main worktree, not after a side worktree.
     let main = match place.repository.parent() {
         Some(main) if place.repository.ends_with(".git") => main,

@@ -6,14 +6,14 @@ use super::Identified;
 use super::identify;
 use crate::App;
 use crate::engine::StoreError;
-use crate::host::Place;
+use crate::host::PlacedDirectory;
 use crate::presence::PresenceError;
 use crate::project::Project;
 use crate::text;
 
 impl App {
     /// Returns the project that a directory belongs to.
-    pub fn project(&mut self, dir: &Path) -> Result<(Project, Place), StoreError> {
+    pub fn project(&mut self, dir: &Path) -> Result<(Project, PlacedDirectory), StoreError> {
         let place = self.host.place(dir);
         let tx = self.engine.read()?;
         let Identified { project, .. } = identify(&*self.host, &*tx, &place)?;

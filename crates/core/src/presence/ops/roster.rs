@@ -15,7 +15,7 @@ use crate::presence::LeaveReason;
 use crate::presence::SessionId;
 use crate::presence::Unfinished;
 use crate::presence::wording;
-use crate::presence::wording::Newcomer;
+use crate::presence::wording::Arrival;
 use crate::side_files::SideFiles;
 
 /// Most reservations, and most open conversations, that a session is reminded of.
@@ -45,7 +45,7 @@ impl App {
         let mut came = Vec::new();
         for agent in files.not_met(session, others) {
             let in_the_way = claims::in_the_way_of(&*self.host, &*files, &*tx, agent, &me)?;
-            came.push(Newcomer { agent, in_the_way });
+            came.push(Arrival { agent, in_the_way });
         }
         let gone = departed(&*files, &*tx, session, &present)?;
         Ok(wording::roster(&came, &gone.iter().collect::<Vec<_>>()))

@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 use super::partition_alive;
 use crate::App;
 use crate::Timestamp;
-use crate::claims::Waiting;
+use crate::claims::WaitingSession;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::journal::Actor;
@@ -17,7 +17,7 @@ use crate::presence::wording;
 use crate::side_files::SideFiles;
 
 /// A notice to send.
-struct Told {
+struct StuckNotice {
     to: Agent,
     text: String,
     /// The key under which the notice is remembered as sent.
@@ -46,8 +46,9 @@ impl App {
         for (agent, last_active) in idle {
             let idle = now.since(last_active);
             let mark = format!("stuck {} {}", agent.session, last_active.0);
-            let mut tell =
-                |to: &Agent, text: String| told.push(Told { to: to.clone(), text, mark: mark.clone() });
+            let mut tell = |to: &Agent, text: String| {
+                told.push(StuckNotice { to: to.clone(), text, mark: mark.clone() })
+            };
             let me = Actor::Agent(agent.session.clone());
             if workers.contains(&me)
                 && let Some(task) = tx.task_of(&agent.session)?
@@ -73,7 +74,7 @@ impl App {
         }
         drop(tx);
         told.retain(|told| !files.was_notified(&told.to.session, &told.mark));
-        for Told { to, text, mark } in &told {
+        for StuckNotice { to, text, mark } in &told {
             let change = messages::notice(&[to], MessageType::Info, Priority::High, text.clone());
             let tx = self.engine.write()?;
             Self::conclude(&*self.host, tx, now, Some(to.project.id.clone()), Actor::Consort, vec![change])?;
@@ -89,7 +90,7 @@ pub(super) fn waiters<'a>(
     host: &dyn Host,
     files: &dyn SideFiles,
     agents: &'a [Agent],
-) -> Vec<(&'a Agent, Waiting)> {
+) -> Vec<(&'a Agent, WaitingSession)> {
     let waits = |agent: &'a Agent| {
         let waiting = files.waiting(&agent.session)?;
         host.is_alive(&waiting.process).then_some((agent, waiting))

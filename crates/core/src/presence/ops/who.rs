@@ -14,10 +14,10 @@ use crate::presence::AgentName;
 use crate::presence::AgentView;
 use crate::presence::Observed;
 use crate::presence::PresenceError;
-use crate::presence::Scope;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::presence::WhoOutcome;
+use crate::presence::WhoScope;
 use crate::presence::meant_by;
 use crate::presence::rules;
 use crate::text;
@@ -43,7 +43,7 @@ impl App {
     /// Lists the agents that are here. `glimpse` adds what can be observed of each from outside.
     pub fn who(
         &mut self,
-        scope: &Scope,
+        scope: &WhoScope,
         you: Option<&SessionId>,
         glimpse: impl FnOnce(&[Agent]) -> Vec<Observed>,
     ) -> Result<WhoOutcome, PresenceError> {
@@ -51,8 +51,8 @@ impl App {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let project = match scope {
-            Scope::Project(project) => Some(project.clone()),
-            Scope::Everywhere => None,
+            WhoScope::Project(project) => Some(project.clone()),
+            WhoScope::Everywhere => None,
         };
         let unread = messages::unread_counts(&*tx)?;
         let (mut alive, dead) = partition_alive(&*self.host, &*files, tx.present()?);
@@ -77,7 +77,7 @@ impl App {
         }
         self.mark_stuck(&mut agents, now)?;
         agents.sort_by_cached_key(rules::by_attention);
-        if *scope == Scope::Everywhere {
+        if *scope == WhoScope::Everywhere {
             let gone = self.engine.read()?.left_since(now.minus(Timestamp::DAY))?;
             agents.extend(gone.into_iter().map(|(agent, at, reason)| rules::see_gone(agent, at, reason)));
         }

@@ -1,6 +1,6 @@
 //! Tasks verb that marks a task as done.
 
-use super::Access;
+use super::BoardAccess;
 use super::board;
 use super::last_number;
 use crate::App;
@@ -20,7 +20,7 @@ impl App {
         let files = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.write()?;
-        let board = board(&*self.host, &*files, &*tx, request, Access::Change)?;
+        let board = board(&*self.host, &*files, &*tx, request, BoardAccess::Change)?;
         if *take_anyway {
             let caller = presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?;
             presence::require_confirmed(&caller, &request.caller)?;

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::Access;
+use super::BoardAccess;
 use super::board;
 use crate::App;
 use crate::engine::StoreError;
@@ -25,7 +25,7 @@ impl App {
         let files = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.read()?;
-        let Board { spec, read, tasks, .. } = board(&*self.host, &*files, &*tx, request, Access::Read)?;
+        let Board { spec, read, tasks, .. } = board(&*self.host, &*files, &*tx, request, BoardAccess::Read)?;
         let mut idle = Vec::new();
         for agent in tx.present()? {
             if agent.spec.as_ref() == Some(&spec)

@@ -57,7 +57,7 @@ pub(crate) fn current(store: &dyn TaskStore, session: &SessionId) -> Result<Opti
 
 /// The access that a caller needs to a board.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
+enum BoardAccess {
     /// Reading, which is allowed to every caller.
     Read,
     Change,
@@ -69,12 +69,12 @@ fn board(
     files: &dyn SideFiles,
     tx: &dyn Tx,
     request: &TaskRequest,
-    access: Access,
+    access: BoardAccess,
 ) -> Result<Board, TaskError> {
     let me = match presence::who_calls(host, files, tx, &request.caller)? {
         Caller::Agent(agent) => Some(*agent),
         Caller::Person => None,
-        Caller::Anonymous(_) if access == Access::Read => None,
+        Caller::Anonymous(_) if access == BoardAccess::Read => None,
         Caller::Anonymous(why) => return Err(why.into()),
     };
     let run = match &me {

@@ -1,7 +1,7 @@
 //! Tasks verb and functions for runs: a run claims a task if its request names one, and completes it or gives
 //! it back when the run ends.
 
-use super::Access;
+use super::BoardAccess;
 use super::board;
 use crate::App;
 use crate::Timestamp;
@@ -26,7 +26,7 @@ impl App {
         let files = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.read()?;
-        let board = board(&*self.host, &*files, &*tx, request, Access::Change)?;
+        let board = board(&*self.host, &*files, &*tx, request, BoardAccess::Change)?;
         let task = match request.id.as_deref() {
             Some(id) => board.named(id)?,
             None => board.next()?,
@@ -44,7 +44,7 @@ pub(crate) fn claim_for_run(
     (run, name): (ChangeId, &AgentName),
     now: Timestamp,
 ) -> Result<Vec<Change>, TaskError> {
-    let board = board(host, files, tx, request, Access::Change)?;
+    let board = board(host, files, tx, request, BoardAccess::Change)?;
     let id = request.id.as_deref().unwrap_or_default();
     Ok(board.claim_for_run(id, run, name, now)?.changes)
 }

@@ -1,6 +1,6 @@
 //! Tasks verb by which an agent gives a task back.
 
-use super::Access;
+use super::BoardAccess;
 use super::board;
 use crate::App;
 use crate::tasks::TaskError;
@@ -15,7 +15,7 @@ impl App {
         let files = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.write()?;
-        let board = board(&*self.host, &*files, &*tx, request, Access::Change)?;
+        let board = board(&*self.host, &*files, &*tx, request, BoardAccess::Change)?;
         let decided = board.unclaim(request.id.as_deref())?;
         let (project, actor) = (board.project(), board.actor);
         Self::conclude(&*self.host, tx, now, project, actor, decided.changes)?;
