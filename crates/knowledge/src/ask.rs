@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use consort_core::engine::StoreError;
 use consort_core::knowledge::Kind;
@@ -35,6 +36,24 @@ pub struct Question<'a> {
     pub tokens: usize,
     /// Setting it stops the query.
     pub is_cancelled: Arc<AtomicBool>,
+}
+
+/// Stops the query that has its flag when dropped: at the end of a client's request, or when
+/// that is cancelled.
+#[derive(Default)]
+pub struct CancelOnDrop(Arc<AtomicBool>);
+
+impl CancelOnDrop {
+    /// Returns the flag for [`Question::is_cancelled`].
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The result of a query.

@@ -18,6 +18,7 @@ mod signatures;
 mod tokens;
 
 pub use ask::Answer;
+pub use ask::CancelOnDrop;
 pub use ask::Question;
 pub use ask::ask;
 pub use consort_scheme::Format;

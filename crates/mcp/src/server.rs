@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -15,6 +14,7 @@ use consort_core::host::ConnectionAddrs;
 use consort_core::journal::Actor;
 use consort_core::messages::Letter;
 use consort_core::primer;
+use consort_knowledge::CancelOnDrop;
 use consort_knowledge::Session;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
@@ -196,8 +196,8 @@ impl Server {
     ) -> Result<(T, Option<Actor>), ErrorData> {
         let shared = Arc::clone(&self.shared);
         let came = shared.next_moment();
-        let calling_off = CallOff::default();
-        let (is_cancelled, has_gone) = (Arc::clone(&calling_off.0), gone.clone());
+        let calling_off = CancelOnDrop::default();
+        let (is_cancelled, has_gone) = (calling_off.flag(), gone.clone());
         let serve = move || {
             let calls = shared.calls.as_ref();
             let mut tool = ToolContext::new((shared.open)(), calls, &shared.handed, origin, came);
@@ -247,16 +247,6 @@ fn project_of(query: &str) -> Option<String> {
         rest = if code.is_some() { &after[2..] } else { after };
     }
     String::from_utf8(decoded).ok().filter(|project| !project.is_empty())
-}
-
-/// Stops a call's query when dropped: at the end of the request, or when that is cancelled.
-#[derive(Default)]
-struct CallOff(Arc<AtomicBool>);
-
-impl Drop for CallOff {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Refuses a URI that no resource can have.

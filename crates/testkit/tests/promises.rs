@@ -203,6 +203,38 @@ fn files_stay_readable() {
 }
 
 #[test]
+fn no_two_types_share_a_name() {
+    // Every command of the CLI has its own `Args`, and every group of commands its `Command`.
+    let of_clap = |name: &str| matches!(name, "Args" | "Command");
+    let mut defined: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for package in ["core", "sqlite", "hook", "mcp", "tui", "web", "cli"] {
+        visit(&root().join("crates").join(package).join("src"), &mut |path| {
+            let is_test = path.components().any(|part| part.as_os_str() == "tests")
+                || path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("tests"));
+            let text = if is_test { String::new() } else { std::fs::read_to_string(path).unwrap() };
+            for name in text.split("mod tests {").next().unwrap().lines().filter_map(defined_type) {
+                defined.entry(name.to_owned()).or_default().push(path.to_owned());
+            }
+        });
+    }
+    assert!(defined.len() > 500, "only {} types were found", defined.len());
+    defined.retain(|name, files| (files.len() > 1 && !of_clap(name)) || name == "Room");
+    assert!(defined.is_empty(), "{defined:#?}: one name, one meaning");
+}
+
+/// Returns the name of the type that a line at the outermost level defines.
+fn defined_type(line: &str) -> Option<&str> {
+    let words = line.strip_prefix("pub").map_or(line, |rest| match rest.strip_prefix('(') {
+        Some(rest) => rest.split_once(')').map_or("", |(_, rest)| rest),
+        None => rest,
+    });
+    let is_indented = line.starts_with(' ');
+    let (kind, rest) = words.trim_start().split_once(' ').filter(|_| !is_indented)?;
+    let name = rest.split(|c: char| !c.is_alphanumeric()).next()?;
+    matches!(kind, "struct" | "enum" | "trait" | "type").then_some(name)
+}
+
+#[test]
 fn sql_is_in_one_crate_unsafe_code_in_few_files_and_every_variable_is_declared() {
     visit(&root().join("crates"), &mut |path| {
         let source = path.components().any(|part| part.as_os_str() == "src");

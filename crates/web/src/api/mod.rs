@@ -12,7 +12,6 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
 
 use axum::Extension;
 use axum::Router;
@@ -35,6 +34,7 @@ use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::PresenceError;
 use consort_core::project::Project;
+use consort_knowledge::CancelOnDrop;
 use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,13 +59,13 @@ async fn serve(
     Extension(access): Extension<ApiAccess>,
     method: Method,
     Route(verb): Route<String>,
-    about: Result<Query<CallDetails>, QueryRejection>,
+    about: Result<Query<QueryParameters>, QueryRejection>,
     body: Bytes,
 ) -> Result<Response, ApiError> {
     let Query(about) = about.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ends = ends.map(|Extension(ends)| ends);
-    let call_off = CallOff::default();
-    let is_cancelled = Arc::clone(&call_off.0);
+    let call_off = CancelOnDrop::default();
+    let is_cancelled = call_off.flag();
     let call = move |app: &mut App, calls: &dyn ServedContext| {
         let caller = access.proves(calls.caller(ends));
         let mut call = ApiCall { app, caller, calls, ends, about, is_cancelled };
@@ -79,19 +79,9 @@ async fn serve(
     Ok(answer(StatusCode::OK, inner.with(call).await?))
 }
 
-/// Stops a call's query when dropped, as it is when the client has gone.
-#[derive(Default)]
-struct CallOff(Arc<AtomicBool>);
-
-impl Drop for CallOff {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// The query parameters of a call.
 #[derive(Deserialize)]
-struct CallDetails {
+struct QueryParameters {
     /// The name or id of a project; without it, every project.
     project: Option<String>,
     after: Option<Seq>,
@@ -107,7 +97,7 @@ struct CallDetails {
     cwd: Option<String>,
 }
 
-impl CallDetails {
+impl QueryParameters {
     fn limit(&self) -> usize {
         self.limit.unwrap_or(USUAL).min(MOST)
     }
@@ -120,7 +110,7 @@ struct ApiCall<'a> {
     calls: &'a dyn ServedContext,
     caller: CallerFacts,
     ends: Option<ConnectionAddrs>,
-    about: CallDetails,
+    about: QueryParameters,
     /// Set when the client no longer waits for the answer.
     is_cancelled: Arc<AtomicBool>,
 }
