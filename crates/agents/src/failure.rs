@@ -219,7 +219,7 @@ fn after(message: &str) -> Option<i64> {
     let rest = rest.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
     let mut total = None;
     let mut rest = rest.strip_prefix("about ").unwrap_or(rest);
-    while let Some((while_, after)) = one_while(rest) {
+    while let Some((while_, after)) = one_duration(rest) {
         *total.get_or_insert(0_i64) += while_;
         rest = after.trim_start_matches([' ', ',']);
         rest = rest.strip_prefix("and ").unwrap_or(rest);
@@ -228,7 +228,7 @@ fn after(message: &str) -> Option<i64> {
 }
 
 /// Parses a number with its unit at the start of a text: the milliseconds, and the rest of the text.
-fn one_while(text: &str) -> Option<(i64, &str)> {
+fn one_duration(text: &str) -> Option<(i64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at(end);
     let number: f64 = number.trim_end_matches('.').parse().ok()?;

@@ -99,7 +99,7 @@ pub trait OutputReader: Send {
     }
 
     /// Returns what the output says about the worker's end, once its process has ended.
-    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport;
+    fn end_report(&mut self, over: &WorkerEnd<'_>) -> EndReport;
 
     /// Returns the remaining events once the worker's process has ended; `read` returns the text of a file,
     /// or only the end of a large file.
@@ -111,8 +111,8 @@ pub trait OutputReader: Send {
         read: &dyn Fn(&Path) -> Option<String>,
     ) -> Vec<WorkerEvent> {
         let EndReport { mut told, failure, has_ended } =
-            self.last_words(&WorkerEnd { exit, now, config_dir, read });
-        let unsaid = || worker_output::cut_short(exit, now).filter(|_| !has_ended);
+            self.end_report(&WorkerEnd { exit, now, config_dir, read });
+        let unsaid = || worker_output::failure_without_end(exit, now).filter(|_| !has_ended);
         told.extend(failure.or_else(unsaid).map(WorkerEvent::Failed));
         told
     }

@@ -86,7 +86,7 @@ fn complaint(stderr: &str) -> String {
 
 /// Makes the failure of a worker whose output has no end; `None` if a signal ended it, because then the exit
 /// itself says so.
-pub(crate) fn cut_short(exit: &WorkerExit, now: Timestamp) -> Option<Failure> {
+pub(crate) fn failure_without_end(exit: &WorkerExit, now: Timestamp) -> Option<Failure> {
     let said = complaint(&exit.stderr);
     match exit.code? {
         0 => Some(failure::other(if said.is_empty() { "it ended without a result" } else { &said })),

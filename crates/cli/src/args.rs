@@ -19,8 +19,8 @@ use crate::error::CommandResult;
 use crate::exit;
 use crate::exit::ExitCode;
 use crate::help;
-use crate::mistake;
 use crate::output;
+use crate::usage_error;
 use crate::world;
 use crate::world::World;
 
@@ -202,7 +202,7 @@ pub(crate) fn run() -> ExitCode {
             let _ = error.print();
             Ok(ExitCode::from(exit::USAGE))
         }
-        Err(error) if error.use_stderr() => Err(mistake::explain(&error)),
+        Err(error) if error.use_stderr() => Err(usage_error::explain(&error)),
         Err(help) => {
             let _ = help.print();
             Ok(ExitCode::SUCCESS)

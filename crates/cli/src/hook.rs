@@ -38,7 +38,7 @@ use rustix::fs::OFlags;
 
 use crate::exit::ExitCode;
 use crate::hook_deadline;
-use crate::hook_hold;
+use crate::hook_dialog_wait;
 use crate::hook_wait;
 use crate::knowledge::git_file::HookFile;
 use crate::world;
@@ -119,14 +119,14 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
         Some(AskOutcome::Open(ask)) => {
             held = ask;
             let answer = match ask {
-                Some(ask) => hook_hold::wait(&mut app, &paths, cli, ask, event, is_hidden)?,
+                Some(ask) => hook_dialog_wait::wait(&mut app, &paths, cli, ask, event, is_hidden)?,
                 None => None,
             };
             answer.and_then(|answer| cli.write_answer(&payload, &answer))
         }
     };
     if let Some(line) = line {
-        hook_deadline::is_answering();
+        hook_deadline::note_answering();
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(line.as_bytes())?;
         stdout.flush()?;

@@ -97,7 +97,7 @@ pub(crate) fn withdraw() {
 }
 
 /// Notes that the real answer is being written: the prepared one must not come between.
-pub(crate) fn is_answering() {
+pub(crate) fn note_answering() {
     IS_ANSWERING.store(true, Ordering::Release);
 }
 

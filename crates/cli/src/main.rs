@@ -18,10 +18,9 @@ mod help;
 mod hold_wait;
 mod hook;
 mod hook_deadline;
-mod hook_hold;
+mod hook_dialog_wait;
 mod hook_wait;
 mod knowledge;
-mod mistake;
 mod notify;
 mod observe;
 mod output;
@@ -38,6 +37,7 @@ mod shield;
 #[cfg_attr(not(target_os = "linux"), path = "spool_unsupported.rs")]
 mod spool;
 mod time;
+mod usage_error;
 mod wake;
 mod world;
 

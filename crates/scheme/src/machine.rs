@@ -221,7 +221,7 @@ impl<'a> Machine<'a> {
         let made = Arc::new(Closures::new(group.codes.clone(), captured));
         for index in 0..group.codes.len() as u32 {
             let function = Value::Function(Function(Kind::Closure(made.clone(), index)));
-            self.stack.push(self.meter.shallow(function)?);
+            self.stack.push(self.meter.check_nesting(function)?);
         }
         Ok(())
     }
@@ -332,7 +332,7 @@ impl<'a> Machine<'a> {
         self.meter.enter()?;
         let result = self.world.call(signature.name, &self.stack[from..], self.meter);
         self.meter.leave();
-        let value = self.meter.shallow(result?)?;
+        let value = self.meter.check_nesting(result?)?;
         self.stack.truncate(from);
         self.stack.push(value);
         Ok(())

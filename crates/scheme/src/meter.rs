@@ -186,11 +186,11 @@ impl Meter {
 
     /// Makes a list of values that have been charged for.
     pub(crate) fn list(&self, values: Vec<Value>) -> Result<Value, Error> {
-        self.shallow(Value::List(List::from(values)))
+        self.check_nesting(Value::List(List::from(values)))
     }
 
     /// Returns `value`, or an error if it nests too deep.
-    pub(crate) fn shallow(&self, value: Value) -> Result<Value, Error> {
+    pub(crate) fn check_nesting(&self, value: Value) -> Result<Value, Error> {
         if value.depth() <= self.limits.nesting {
             return Ok(value);
         }

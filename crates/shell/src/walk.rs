@@ -10,12 +10,12 @@ use crate::Needs;
 use crate::Reading;
 use crate::ShellContext;
 use crate::Write;
-use crate::habits;
 use crate::heredocs::Trimmed;
 use crate::input::Input;
 use crate::outside::Outside;
 use crate::parse_limits;
 use crate::place::Place;
+use crate::program_traits;
 use crate::variables::Names;
 use crate::variables::Variables;
 use crate::words;
@@ -166,7 +166,7 @@ impl<'a> Walk<'a> {
 
     /// Records that `by` writes `word`, if it is known which file that is.
     pub(crate) fn write(&mut self, word: &Word, extent: Extent, by: &str) {
-        self.write_if(word, extent, by, habits::needs(by, extent));
+        self.write_if(word, extent, by, program_traits::needs(by, extent));
     }
 
     /// Records that `by` writes `word` if the path is in the state that `needs` describes.
@@ -181,7 +181,8 @@ impl<'a> Walk<'a> {
             }
             return;
         }
-        let is_entry = habits::takes_links(by) && !word.shape().is_some_and(|path| path.ends_with('/'));
+        let is_entry =
+            program_traits::takes_links(by) && !word.shape().is_some_and(|path| path.ends_with('/'));
         // A pattern may match a directory, and everything in it is written.
         let below = match word {
             Word::Glob(pattern) if extent == Extent::Tree => Some(Word::Glob(format!("{pattern}/**"))),
@@ -206,7 +207,7 @@ impl<'a> Walk<'a> {
                 let is_entry = is_entry || self.is_removed(&path);
                 let is_lacking = extent == Extent::File
                     && needs == Needs::Nothing
-                    && habits::needs_directory(by)
+                    && program_traits::needs_directory(by)
                     && self.lacks_directory(&path);
                 // The write will fail, unless the text was misread.
                 let needs = if is_lacking { Needs::Directory } else { needs };
@@ -263,7 +264,7 @@ impl<'a> Walk<'a> {
 
     /// Whether the text has removed the entry before: then it is no link any more.
     fn is_removed(&self, path: &str) -> bool {
-        self.writes.iter().any(|write| write.path == path && habits::removes(&write.by))
+        self.writes.iter().any(|write| write.path == path && program_traits::removes(&write.by))
     }
 
     /// Whether the directory of a file does not exist, and nothing before can have made it.

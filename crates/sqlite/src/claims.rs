@@ -53,7 +53,7 @@ pub(crate) fn apply(
 
 /// Visits the holder and the value of each hold in a project and on the whole machine that is not over,
 /// until `visit` returns false.
-fn each_standing(
+fn each_live_hold(
     connection: &Connection,
     project: &ProjectId,
     now: Timestamp,
@@ -182,7 +182,7 @@ impl ClaimStore for SqliteTx<'_> {
     fn hold_counts(&self, project: &ProjectId, now: Timestamp) -> Result<Vec<(Actor, usize)>, StoreError> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         self.ask(|tx| {
-            each_standing(tx, project, now, |holder, _| {
+            each_live_hold(tx, project, now, |holder, _| {
                 match counts.get_mut(holder) {
                     Some(count) => *count += 1,
                     None => drop(counts.insert(holder.to_owned(), 1)),
@@ -207,7 +207,7 @@ impl ClaimStore for SqliteTx<'_> {
         let holders: Vec<String> = holders.iter().map(ToString::to_string).collect();
         let mut holds = Vec::new();
         self.ask(|tx| {
-            each_standing(tx, project, now, |holder, value| {
+            each_live_hold(tx, project, now, |holder, value| {
                 if holders.iter().any(|one| one == holder) {
                     holds.push(parse(value, 0)?);
                 }

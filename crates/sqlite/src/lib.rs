@@ -140,7 +140,7 @@ impl Tx for SqliteTx<'_> {
             _ => Checkpoint::Soon,
         };
         let is_published = self.commit_and_tell()?;
-        if open::keep_short(&self.tx, checkpoint) && is_published {
+        if open::checkpoint_if_due(&self.tx, checkpoint) && is_published {
             published::restamp(&self.store.path, &self.tx);
         }
         Ok(topics)

@@ -115,7 +115,7 @@ impl Store {
     }
 
     fn begin(&mut self, behavior: TransactionBehavior) -> Result<SqliteTx<'_>, StoreError> {
-        self.set_out();
+        self.start_deadline();
         let Self { place, open, deadline, files, .. } = self;
         let is_writer = !matches!(behavior, TransactionBehavior::Deferred);
         if is_writer {
@@ -168,7 +168,7 @@ impl Store {
     }
 
     /// Starts the time limit of a transaction.
-    fn set_out(&mut self) {
+    fn start_deadline(&mut self) {
         if self.access == Access::Command {
             self.deadline = Instant::now() + self.place.budget;
         }
@@ -249,7 +249,7 @@ fn upgrade(place: &StoreLocation, connection: &Connection) -> rusqlite::Result<u
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     migrations::run(connection)?;
-    keep_short(connection, Checkpoint::Soon);
+    checkpoint_if_due(connection, Checkpoint::Soon);
     if from < SIDE_FILES_SINCE {
         // The files beside the database are of another store, or of another version.
         let files = StoreFiles::beside(&place.path);
@@ -334,7 +334,7 @@ pub(crate) enum Checkpoint {
 
 /// Checkpoints and empties the WAL after a commit that left it long. If others are in the way it does
 /// what it can; a later commit does the rest. Returns whether the files may have changed.
-pub(crate) fn keep_short(connection: &Connection, checkpoint: Checkpoint) -> bool {
+pub(crate) fn checkpoint_if_due(connection: &Connection, checkpoint: Checkpoint) -> bool {
     let frames = FRAMES.replace(0);
     let is_due = match checkpoint {
         Checkpoint::Now => true,

@@ -32,7 +32,7 @@ impl WriteLock {
     /// Acquires the lock of the store; an error after the deadline.
     pub(crate) fn acquire(place: &StoreLocation, deadline: Instant) -> Result<Self, StoreError> {
         let unusable = |error| unusable(place, error);
-        match step_up(place).map_err(unusable)? {
+        match try_acquire(place).map_err(unusable)? {
             Ok(gate) => Ok(gate),
             Err(file) => wait(file, deadline).map_err(unusable)?.ok_or_else(|| place.busy()),
         }
@@ -40,7 +40,7 @@ impl WriteLock {
 }
 
 /// Takes the lock if it is free; otherwise returns the file to wait at.
-fn step_up(place: &StoreLocation) -> std::io::Result<Result<WriteLock, File>> {
+fn try_acquire(place: &StoreLocation) -> std::io::Result<Result<WriteLock, File>> {
     let mut options = no_waiting();
     options.create(true).truncate(false).write(true).mode(0o600);
     let file = options.open(place.path.with_extension("lock"))?;

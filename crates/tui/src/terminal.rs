@@ -121,7 +121,7 @@ fn carry_out(effects: Vec<Effect>, door: &mut dyn Door, screen: &mut Screen) -> 
     for effect in effects {
         match effect {
             Effect::InTerminal(errand) => {
-                give_back();
+                restore_terminal();
                 door.in_terminal(&errand);
                 screen.take_terminal()?;
             }
@@ -145,7 +145,7 @@ impl Screen {
         // A panic ends the program without dropping this.
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            give_back();
+            restore_terminal();
             before(info);
         }));
         let mut screen = Self { shown: None, cursor: None };
@@ -188,11 +188,11 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        give_back();
+        restore_terminal();
     }
 }
 
-fn give_back() {
+fn restore_terminal() {
     let _ = write(LEAVE);
     let _ = crossterm::terminal::disable_raw_mode();
 }

@@ -137,7 +137,7 @@ impl OutputReader for Reader {
         told
     }
 
-    fn last_words(&mut self, _over: &WorkerEnd<'_>) -> EndReport {
+    fn end_report(&mut self, _over: &WorkerEnd<'_>) -> EndReport {
         EndReport { has_ended: self.has_ended, ..EndReport::default() }
     }
 }

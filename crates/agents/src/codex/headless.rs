@@ -114,7 +114,7 @@ impl OutputReader for Reader {
         vec![worker_output::begins(&id, "tool", String::new()), worker_output::ends(&id, false, why)]
     }
 
-    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport {
+    fn end_report(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let log = self.session.as_deref().and_then(|session| RunLog::find(over.config_dir, session));
         let log = log.unwrap_or_default();
         let mut told = Vec::new();

@@ -125,7 +125,7 @@ impl OutputReader for Reader {
         told
     }
 
-    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport {
+    fn end_report(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let usage = self.session.as_deref().and_then(|session| {
             let log = format!("session-state/{}/events.jsonl", PathPart::of_any(session).as_str());
             usage(&(over.read)(&over.config_dir.join(log))?)

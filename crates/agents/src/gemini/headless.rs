@@ -136,7 +136,7 @@ impl OutputReader for Reader {
         vec![WorkerEvent::Retries { attempt, why: text::one_line(&why, 300), until }]
     }
 
-    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport {
+    fn end_report(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let mut told = Vec::new();
         self.finish_text(&mut told);
         // Some failures show only in the exit code.
@@ -145,7 +145,8 @@ impl OutputReader for Reader {
             Some(41) => Some(FailureKind::NotLoggedIn),
             _ => None,
         };
-        let failure = kind.filter(|_| !self.has_ended).zip(worker_output::cut_short(over.exit, over.now));
+        let failure =
+            kind.filter(|_| !self.has_ended).zip(worker_output::failure_without_end(over.exit, over.now));
         let failure = failure.map(|(kind, failure)| Failure { kind, ..failure });
         EndReport { told, failure, has_ended: self.has_ended }
     }

@@ -147,7 +147,7 @@ impl OutputReader for Reader {
         vec![WorkerEvent::Retries { attempt: self.attempts, why, until: None }]
     }
 
-    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport {
+    fn end_report(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let mut told = Vec::new();
         self.finish_text(&mut told);
         let has_ended = self.has_spoken && over.exit.code == Some(0);

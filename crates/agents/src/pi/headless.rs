@@ -88,7 +88,7 @@ impl OutputReader for Reader {
         told
     }
 
-    fn last_words(&mut self, over: &WorkerEnd<'_>) -> EndReport {
+    fn end_report(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let failure = self.error.take().map(|error| failure::read(None, &error, over.now));
         let has_ended = self.has_answered && over.exit.code == Some(0);
         EndReport { failure, has_ended, ..EndReport::default() }

@@ -160,7 +160,7 @@ pub(crate) fn one_by_one(
 
 /// Refuses to connect a CLI at both levels, which would run every hook twice.
 fn refuse_twice(world: &World, cli: &dyn AgentCli, level: Level<'_>, worktree: &Path) -> CommandResult {
-    let standings = connect::standings(world, worktree);
+    let standings = connect::connection_states(world, worktree);
     let Some(standing) = standings.iter().find(|standing| standing.kind == cli.kind()) else { return Ok(()) };
     let (other, flag) = match level {
         Level::User(_) => (&standing.project, "--project"),

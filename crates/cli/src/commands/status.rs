@@ -48,7 +48,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let status = Overview {
         seen,
         store: world.paths.store(),
-        connected: connect::standings(world, &opened.place.worktree),
+        connected: connect::connection_states(world, &opened.place.worktree),
         worktree: opened.place.worktree,
         branch: opened.place.branch,
     };

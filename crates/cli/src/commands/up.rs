@@ -55,7 +55,7 @@ fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
     phases.ended("opening the store");
     let mut connected = false;
     let interactive = world.out.is_terminal && std::io::stdin().is_terminal();
-    let (found, missing): (Vec<_>, Vec<_>) = connect::standings(world, &opened.place.worktree)
+    let (found, missing): (Vec<_>, Vec<_>) = connect::connection_states(world, &opened.place.worktree)
         .into_iter()
         .partition(|standing| !standing.is_missing());
     if !missing.is_empty() {

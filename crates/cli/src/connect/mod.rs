@@ -109,7 +109,7 @@ impl ConnectionState {
 }
 
 /// Finds the state of every known agent CLI.
-pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<ConnectionState> {
+pub(crate) fn connection_states(world: &World, worktree: &Path) -> Vec<ConnectionState> {
     let state = |insertion: &Insertion, level: Level<'_>| {
         let (file, format) = (TheirFile::at(level, &insertion.file), &insertion.format);
         let text = match file.read() {

@@ -8,11 +8,11 @@ use consort_core::monitor::RecordedState;
 use consort_core::monitor::TypingPurpose;
 use consort_core::monitor::next_to_continue;
 
-use super::act::DueTexts;
-use super::act::is_on;
 use super::typing;
 use super::typing::Typeable;
 use super::watcher::Watcher;
+use super::watcher_actions::DueTexts;
+use super::watcher_actions::is_on;
 use crate::time;
 use crate::world::OpenWorld;
 

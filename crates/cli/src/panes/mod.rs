@@ -1,7 +1,6 @@
 //! Reads panes for all commands about them: looks at a pane, loads the rules for each CLI's screen, and tells
 //! whether an agent runs in a pane.
 
-mod act;
 pub(crate) mod answer;
 pub(crate) mod background;
 pub(crate) mod inbox;
@@ -15,6 +14,7 @@ pub(crate) mod typing;
 pub(crate) mod version;
 pub(crate) mod waiting;
 pub(crate) mod watcher;
+mod watcher_actions;
 
 use std::fs;
 

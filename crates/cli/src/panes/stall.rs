@@ -15,12 +15,12 @@ use consort_core::secrets::redacted;
 use consort_core::text;
 use consort_host::Tmux;
 
-use super::act::DueTexts;
-use super::act::is_on;
 use super::typing;
 use super::typing::Typeable;
 use super::watcher::WatchedPane;
 use super::watcher::Watcher;
+use super::watcher_actions::DueTexts;
+use super::watcher_actions::is_on;
 use crate::error::CommandError;
 use crate::world::OpenWorld;
 use crate::world::is_agent;

@@ -1,10 +1,10 @@
 //! Starts, supervises and follows runs: each has a directory and a supervisor, which is another process of
 //! this program.
 
+mod attempt;
 pub(crate) mod directory;
 pub(crate) mod environment;
 pub(crate) mod flags;
-mod flood;
 pub(crate) mod follow;
 pub(crate) mod orphans;
 pub(crate) mod review;
@@ -12,7 +12,7 @@ pub(crate) mod role;
 pub(crate) mod start;
 mod stillness;
 pub(crate) mod supervise;
-mod work;
+mod worker_output;
 mod worktree;
 
 use consort_core::Timestamp;

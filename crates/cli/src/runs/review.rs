@@ -16,10 +16,10 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::RunDir;
+use super::attempt::Job;
 use super::role;
 use super::start;
 use super::start::RunWanted;
-use super::work::Job;
 use crate::error::CommandError;
 use crate::world::OpenWorld;
 use crate::world::World;

@@ -18,10 +18,10 @@ use consort_core::journal::ChangeId;
 use consort_host::Machine;
 
 use super::RunDir;
+use super::attempt::Attempt;
+use super::attempt::Job;
 use super::directory::EventLog;
 use super::review;
-use super::work::Attempt;
-use super::work::Job;
 use super::worktree::Tree;
 use crate::error::CommandError;
 use crate::error::CommandResult;

@@ -33,9 +33,9 @@ use consort_tui::Input;
 use consort_tui::News;
 use consort_tui::Outcome;
 
+use super::event_sender::Wakes;
 use super::gather::Gathering;
 use super::gather::ScreenRequest;
-use super::wake::Wakes;
 use crate::commands::config::set;
 use crate::error::CommandError;
 use crate::world::World;

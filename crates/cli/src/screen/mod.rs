@@ -4,6 +4,7 @@ mod agents;
 mod board;
 mod detail;
 mod door;
+mod event_sender;
 mod gather;
 mod lines;
 mod messages;
@@ -11,7 +12,6 @@ mod plain;
 mod queue;
 mod runs;
 pub(crate) mod session;
-mod wake;
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -35,8 +35,8 @@ use crate::panes;
 use crate::world::OpenWorld;
 use crate::world::World;
 use door::CommandDoor;
+use event_sender::wake_pipe;
 use gather::Gathering;
-use wake::wake_pipe;
 
 /// Duration of a start beyond which its slowest phase is shown.
 const SLOW: Duration = Duration::from_millis(300);

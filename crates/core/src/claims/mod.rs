@@ -13,16 +13,16 @@
 
 mod command;
 mod error;
-mod kept;
+mod kept_file;
 mod model;
 mod notes;
 mod ops;
 mod pattern;
+#[cfg(test)]
+mod pattern_tests;
 pub mod published;
 mod rules;
 mod store;
-#[cfg(test)]
-mod tests;
 mod wording;
 #[cfg(test)]
 mod wording_tests;
@@ -34,8 +34,8 @@ pub use command::RunningCommand;
 pub use command::Trespass;
 pub use command::WaitingSession;
 pub use error::ClaimError;
-pub use kept::KeptFile;
-pub use kept::RestoreOutcome;
+pub use kept_file::KeptFile;
+pub use kept_file::RestoreOutcome;
 pub use model::ClaimChange;
 pub use model::CommandView;
 pub use model::CommitOutcome;

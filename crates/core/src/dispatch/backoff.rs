@@ -67,7 +67,7 @@ pub struct Retrying {
 
 /// Tells whether to end a CLI that tries again, so that its run goes on when the limit is over: a
 /// CLI may try or wait for ever in silence, and its run would count as working.
-pub fn gives_up(retrying: &Retrying, now: Timestamp) -> bool {
+pub fn should_park(retrying: &Retrying, now: Timestamp) -> bool {
     let Retrying { failure, attempt, until, since } = retrying;
     let is_long = |until: Timestamp| until.since(now) > LONGEST_WAIT;
     let until = failure.until.or(*until);
@@ -146,14 +146,16 @@ mod tests {
             since: now,
         };
         let limit = |attempt, limit, again| retrying(FailureKind::Limit, attempt, limit, again);
-        assert!(!gives_up(&limit(2, None, None), now) && gives_up(&limit(3, None, None), now));
-        assert!(!gives_up(&limit(1, Some(60), None), now) && gives_up(&limit(1, Some(61), None), now));
-        assert!(!gives_up(&limit(1, None, Some(60)), now) && gives_up(&limit(1, None, Some(61)), now));
+        assert!(!should_park(&limit(2, None, None), now) && should_park(&limit(3, None, None), now));
+        assert!(!should_park(&limit(1, Some(60), None), now) && should_park(&limit(1, Some(61), None), now));
+        assert!(!should_park(&limit(1, None, Some(60)), now) && should_park(&limit(1, None, Some(61)), now));
         // The CLI has not said for how long it waits.
-        assert!(!gives_up(&limit(1, None, None), after(30)) && gives_up(&limit(1, None, None), after(31)));
-        assert!(!gives_up(&limit(1, None, Some(60)), after(59)));
+        assert!(
+            !should_park(&limit(1, None, None), after(30)) && should_park(&limit(1, None, None), after(31))
+        );
+        assert!(!should_park(&limit(1, None, Some(60)), after(59)));
         // Failures that are no limits are left to the CLI's own retries.
-        assert!(!gives_up(&retrying(FailureKind::Provider, 9, None, Some(900)), after(900)));
+        assert!(!should_park(&retrying(FailureKind::Provider, 9, None, Some(900)), after(900)));
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Progress {
 
     /// Builds the end of the run; `cut` is its state if we ended the worker ourselves.
     pub fn end(&self, exit: &WorkerExit, cut: Option<RunState>) -> RunEnd {
-        let failure = self.failure.clone().or_else(|| self.unsaid(exit).filter(|_| cut.is_none()));
+        let failure = self.failure.clone().or_else(|| self.failure_from_exit(exit).filter(|_| cut.is_none()));
         let state = match (cut, &failure) {
             (Some(cut), _) => cut,
             (None, Some(Failure { kind: FailureKind::Budget | FailureKind::Turns, .. })) => {
@@ -93,7 +93,7 @@ impl Progress {
     }
 
     /// Finds the failure that the worker itself has not reported.
-    fn unsaid(&self, exit: &WorkerExit) -> Option<Failure> {
+    fn failure_from_exit(&self, exit: &WorkerExit) -> Option<Failure> {
         let last = exit.stderr.trim().lines().next_back().map(|line| text::one_line(line, 300));
         let last = last.filter(|line| !line.is_empty());
         let message = match (exit.code, exit.signal) {

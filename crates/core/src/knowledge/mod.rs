@@ -11,7 +11,6 @@
 //! recorded as a whole or not at all**: it is decided against one view, and is one entry.
 
 mod actions;
-mod as_seen;
 mod commands;
 mod digest;
 mod entity;
@@ -25,8 +24,8 @@ mod merge;
 mod model;
 mod ops;
 mod past_index;
-mod place;
 mod renewal;
+mod resolve_path;
 mod row;
 mod similar;
 mod store;
@@ -35,6 +34,7 @@ mod suggestion;
 mod tests;
 mod weight;
 mod wording;
+mod worktree_index;
 
 pub use actions::MOST_ACTIONS;
 pub use commands::KeptCommand;

@@ -10,6 +10,7 @@
 mod attention;
 mod capture;
 mod classify;
+mod cli_versions;
 mod combine;
 mod composer;
 mod deliver;
@@ -35,7 +36,6 @@ mod subject;
 mod terminal;
 #[cfg(test)]
 mod tests;
-mod versions;
 mod watched;
 mod wording;
 

@@ -226,7 +226,7 @@ fn tick_box(text: &str) -> Option<(bool, &str)> {
 
 /// Splits a text into the id that it begins with, and the title after it.
 fn split_id(text: &str) -> Option<(String, String)> {
-    let text = undressed(text);
+    let text = without_markup(text);
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let word = &text[..text.find(|c| !is_part(c)).unwrap_or(text.len())];
     let id = word.trim_end_matches(['-', '_', '.']);
@@ -235,7 +235,7 @@ fn split_id(text: &str) -> Option<(String, String)> {
 }
 
 /// Removes the markup around the beginning of a text (bold, code, a link), wherever that markup ends.
-fn undressed(text: &str) -> Cow<'_, str> {
+fn without_markup(text: &str) -> Cow<'_, str> {
     const DRESS: &[(&str, &str)] = &[("~~", "~~"), ("**", "**"), ("__", "__"), ("[", "]"), ("`", "`")];
     DRESS.iter().fold(text.into(), |text: Cow<'_, str>, (start, end)| match text.strip_prefix(start) {
         Some(rest) => rest.replacen(end, "", 1).into(),

@@ -43,7 +43,7 @@ impl Document {
         if depth(&stamp.by) >= MAX_DEPTH {
             return Err(CrdtError::TooMuch { what: "levels", limit: MAX_DEPTH - 1 });
         }
-        self.take_pen(stamp.writer)?;
+        self.switch_writer(stamp.writer)?;
         let mut pen = Pen { stamp, by: to_any(&stamp.by), holders: HashMap::new() };
         for chunk in edits.chunks(CHUNK) {
             let mut txn = self.doc.transact_mut();

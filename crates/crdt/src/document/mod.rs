@@ -3,9 +3,9 @@
 //! **The same calls give the same bytes.** Nothing here depends on a clock, on
 //! chance or on the order of a hash map.
 
-mod bytes;
 mod edit;
 mod merge;
+mod partial_edit;
 mod read;
 mod watch;
 
@@ -34,7 +34,7 @@ pub struct Document {
 impl Document {
     /// Makes an empty document.
     pub fn new() -> Self {
-        Self::with_pen(0)
+        Self::with_writer(0)
     }
 
     /// Loads a document from a complete Yjs update (version 1), such as [`Self::state`].
@@ -49,7 +49,7 @@ impl Document {
             return Err(CrdtError::Writer { writer });
         }
         wire::survey(state, &Limits::default())?.follows(&BTreeMap::new())?;
-        let document = Self::with_pen(writer);
+        let document = Self::with_writer(writer);
         document.integrate(state)?;
         Ok(document)
     }
@@ -70,18 +70,18 @@ impl Document {
         Ok(self.encode(&vector.into_iter().map(|(writer, clock)| (ClientID::new(writer), clock)).collect()))
     }
 
-    fn with_pen(writer: u64) -> Self {
+    fn with_writer(writer: u64) -> Self {
         Self { doc: Doc::with_client_id(writer), watch: None }
     }
 
     /// Changes the writer of the document. A Yjs document writes as one client for good, so another
     /// writer gets another document with the same content.
-    fn take_pen(&mut self, writer: u64) -> Result<(), CrdtError> {
+    fn switch_writer(&mut self, writer: u64) -> Result<(), CrdtError> {
         if writer > crate::key::MAX_WRITER {
             return Err(CrdtError::Writer { writer });
         }
         if self.doc.client_id().get() != writer {
-            let document = Self::with_pen(writer);
+            let document = Self::with_writer(writer);
             document.integrate(&self.state())?;
             *self = document;
         }

@@ -86,7 +86,7 @@ fn note_reads(app: &mut App, call: &HookCall, context: &dyn HookContext, paths: 
         let place = app.host().real_path(path);
         words.extend(note_visit(app, call, context, &place, false));
     }
-    words.extend(asked_of(app, call, paths));
+    words.extend(renewals_for(app, call, paths));
     words
 }
 
@@ -97,13 +97,13 @@ fn note_writes(app: &mut App, call: &HookCall, context: &dyn HookContext, paths:
     for place in outcome.places {
         words.extend(note_visit(app, call, context, &place, true));
     }
-    words.extend(asked_of(app, call, paths));
+    words.extend(renewals_for(app, call, paths));
     words
 }
 
 /// Takes the open requests to look again at knowledge about these files. A subagent is asked
 /// nothing: it has another task.
-fn asked_of(app: &mut App, call: &HookCall, paths: &[PathBuf]) -> Vec<String> {
+fn renewals_for(app: &mut App, call: &HookCall, paths: &[PathBuf]) -> Vec<String> {
     if call.in_subagent { Vec::new() } else { app.take_renewals(&call.session, paths) }
 }
 

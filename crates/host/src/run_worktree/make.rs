@@ -5,7 +5,6 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use super::RunTree;
-use super::apart;
 use super::bootstrap;
 use super::bootstrap::Bootstrap;
 use super::bootstrap::SetUp;
@@ -13,6 +12,7 @@ use super::error::WorktreeError;
 use super::git::Git;
 use super::snapshot;
 use super::snapshot::LeftOut;
+use super::submodules;
 
 /// Most bytes of a file of the person's that is copied.
 const LARGEST: u64 = 10 << 20;
@@ -69,7 +69,7 @@ pub fn make(
     let git_dir = PathBuf::from(Git::at(at).line(&["rev-parse", "--absolute-git-dir"])?);
     let mut tree = RunTree { path: at.to_owned(), git_dir, branch: branch.to_owned(), base, baseline };
     let set_up = bootstrap::prepare(&git.worktree, &mut tree, bootstrap)?;
-    apart::note(&tree)?;
+    submodules::note(&tree)?;
     Ok(Made { tree, left_out: taken.left_out, set_up })
 }
 

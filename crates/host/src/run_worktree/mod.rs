@@ -12,7 +12,6 @@
 //! add` and `git checkout`. Git is never asked in a run's own directory where its repository is: a
 //! program that works there could have changed that.
 
-mod apart;
 mod bootstrap;
 mod diff;
 mod error;
@@ -24,6 +23,7 @@ mod record;
 mod remove;
 mod replay;
 mod snapshot;
+mod submodules;
 #[cfg(test)]
 mod tests;
 

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::RunTree;
-use super::apart;
 use super::error::WorktreeError;
 use super::git::Git;
 use super::git::text;
@@ -14,6 +13,7 @@ use super::merge::lock;
 use super::record::Record;
 use super::record::State;
 use super::snapshot;
+use super::submodules;
 
 /// The result of a removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ fn locked(tree: &RunTree, git: &Git) -> Result<Removed, WorktreeError> {
     // Git runs outside of the worktree, which is about to be removed.
     let repository = Git::at(&git.common_dir()?);
     if let Some(last) = last.as_ref().filter(|last| last.state == State::Removing) {
-        return go_on(tree, git, &repository, last);
+        return finish_removal(tree, git, &repository, last);
     }
     if last.as_ref().is_some_and(|last| last.state == State::Begun) {
         return Err(WorktreeError::HalfMerged);
@@ -58,16 +58,21 @@ fn locked(tree: &RunTree, git: &Git) -> Result<Removed, WorktreeError> {
     let record = last.unwrap_or_else(|| nothing(tree, &head, &files));
     let record = Record { state: State::Removing, worker_head: all.clone(), worker_files: files, ..record };
     record.write(tree)?;
-    go_on(tree, git, &repository, &record)
+    finish_removal(tree, git, &repository, &record)
 }
 
 /// Removes a worktree that was found to be merged; part of it may be gone already.
-fn go_on(tree: &RunTree, git: &Git, repository: &Git, record: &Record) -> Result<Removed, WorktreeError> {
+fn finish_removal(
+    tree: &RunTree,
+    git: &Git,
+    repository: &Git,
+    record: &Record,
+) -> Result<Removed, WorktreeError> {
     let (all, files) = (&record.worker_head, &record.worker_files);
     let now = snapshot::take(git, &tree.git_dir.join(INDEX), None)?;
     let is_new = |change: &super::git::Difference| change.after.is_some();
     let changes = git.differences(files, &now.tree)?;
-    let mut what = apart::new(tree)?;
+    let mut what = submodules::new(tree)?;
     what.extend(changes.iter().find(|change| is_new(change)).map(|new| text(&new.path)));
     if !what.is_empty() {
         return Err(WorktreeError::Unmerged { path: tree.path.clone(), what });
@@ -101,9 +106,9 @@ fn unmerged(tree: &RunTree, git: &Git, last: Option<&Record>) -> Result<Vec<Stri
     let mut found: Vec<String> =
         git.differences(&since[1], &now.tree)?.iter().map(|change| text(&change.path)).collect();
     found.extend(now.left_out.into_iter().map(|left| left.path));
-    found.extend(apart::new(tree)?);
-    found.extend(apart::gone(tree)?);
-    found.extend(apart::left_commits(tree, git, &since[0])?);
+    found.extend(submodules::new(tree)?);
+    found.extend(submodules::gone(tree)?);
+    found.extend(submodules::left_commits(tree, git, &since[0])?);
     let head = git.id("HEAD^{commit}")?;
     if !git.is_ancestor(&head, &since[0])? {
         found.push(format!("commit {head}"));

@@ -69,7 +69,7 @@ fn cons(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
             List::pair(first, second.clone())
         }
     };
-    meter.shallow(Value::List(list))
+    meter.check_nesting(Value::List(list))
 }
 
 fn nth(arguments: &[Value], index: usize) -> Result<Value, Error> {
@@ -123,7 +123,7 @@ fn append(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     for argument in before {
         values.extend(list(argument)?.iter().cloned());
     }
-    meter.shallow(Value::List(List::with_rest(values, list(last)?.clone())))
+    meter.check_nesting(Value::List(List::with_rest(values, list(last)?.clone())))
 }
 
 fn reverse(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {

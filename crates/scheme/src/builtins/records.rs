@@ -82,7 +82,7 @@ fn dict(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
         let key = pair[0].as_key().ok_or_else(|| wanted("a key like :name", &pair[0]))?;
         fields.push((key.clone(), pair[1].clone()));
     }
-    meter.shallow(Value::dict(fields))
+    meter.check_nesting(Value::dict(fields))
 }
 
 fn kind(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {

@@ -11,7 +11,7 @@ mod builtins;
 mod copies;
 mod editors;
 mod edits;
-mod files;
+mod file_tools;
 mod formatters;
 mod git;
 mod harmless;
@@ -98,7 +98,7 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
         || edits::run(walk, name, args)
         || editors::run(walk, name, args)
         || copies::run(walk, name, args)
-        || files::run(walk, name, args)
+        || file_tools::run(walk, name, args)
         || outputs::run(walk, name, args)
         || archives::run(walk, name, args)
         || packages::run(walk, name, args)

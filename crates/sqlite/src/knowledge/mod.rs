@@ -5,7 +5,7 @@
 //! store is made again from the journal.
 
 mod block;
-mod part;
+mod cut_text;
 mod read;
 mod search;
 mod write;
@@ -88,7 +88,7 @@ impl KnowledgeStore for SqliteTx<'_> {
         let quoted = |id: &String| Some(serde_json::to_string(id).ok()?.trim_matches('"').to_owned());
         let ids: HashSet<String> = ids.iter().filter_map(quoted).collect();
         let condition = "at <= ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0";
-        journal::matching_part(self, condition, until.0, -1, |changes| part::about(changes, &ids))
+        journal::matching_part(self, condition, until.0, -1, |changes| cut_text::about(changes, &ids))
     }
 
     fn rewrite_entry(&mut self, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError> {

@@ -242,7 +242,7 @@ fn refresh(
             .prepare_cached("SELECT coalesce(max(number), 0) + 1 FROM known")?
             .query_row([], |row| row.get(0))?,
     };
-    let paths = lean(tx, scope, &known)?;
+    let paths = note_files(tx, scope, &known)?;
     if kind != Kind::File {
         known.stale = stale_since(tx, scope, &paths)?.filter(|since| *since > known.at);
     }
@@ -323,7 +323,7 @@ const SAYINGS: [Kind; 4] = [Kind::Principle, Kind::Pattern, Kind::Decision, Kind
 
 /// Notes and returns the files that a record leans on: its locations, and the records it has
 /// relationships with.
-fn lean(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Result<Vec<String>> {
+fn note_files(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Result<Vec<String>> {
     let ends = |link: &Known| [link.text("from").to_owned(), link.text("to").to_owned()];
     let mut paths = Vec::new();
     match known.kind {

@@ -180,7 +180,7 @@ pub(super) fn answer(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Returns the name of the agent that the selected row or item is about.
-pub(super) fn meant_agent(model: &Model) -> Option<String> {
+pub(super) fn agent_in_question(model: &Model) -> Option<String> {
     if model.focus == Focus::Queue {
         return model.selected_item().map(|item| item.agent.clone());
     }
@@ -200,7 +200,7 @@ pub(super) fn meant_agent(model: &Model) -> Option<String> {
 }
 
 fn message(model: &mut Model) {
-    match meant_agent(model) {
+    match agent_in_question(model) {
         Some(name) => typing::begin(model, InputPurpose::Message(name)),
         None if model.panel == Panel::Messages => typing::begin(model, InputPurpose::Broadcast),
         None => model.say("Select an agent first; b writes to all."),
@@ -208,7 +208,7 @@ fn message(model: &mut Model) {
 }
 
 fn reply(model: &mut Model) {
-    let name = meant_agent(model);
+    let name = agent_in_question(model);
     let from = |name: &str| model.data.messages.iter().rfind(|message| message.from == name);
     let is_to_all = model.panel == Panel::Messages && model.chat == ChatTab::All;
     let last = match &name {
@@ -232,7 +232,7 @@ fn reply(model: &mut Model) {
 }
 
 fn focus(model: &mut Model) -> Vec<Effect> {
-    match meant_agent(model) {
+    match agent_in_question(model) {
         Some(name) => vec![Effect::Focus { agent: name }],
         None => {
             model.say("Select an agent first.");
@@ -256,7 +256,7 @@ fn interrupt(model: &mut Model) {
         }
         return;
     }
-    let Some(name) = meant_agent(model) else {
+    let Some(name) = agent_in_question(model) else {
         model.say("Select an agent first.");
         return;
     };
@@ -281,7 +281,7 @@ fn override_reservation(model: &mut Model) -> Vec<Effect> {
     let held = |name: &str| model.data.reservations.iter().find(|one| one.holder == name && one.is_enforced);
     let selected = match model.panel {
         Panel::Reservations => model.reservations().get(model.row()).copied(),
-        _ => meant_agent(model).and_then(|name| held(&name)),
+        _ => agent_in_question(model).and_then(|name| held(&name)),
     };
     let Some(one) = selected.cloned() else {
         model.say("Select a reservation first: 4 shows them.");
@@ -303,7 +303,7 @@ fn task(model: &mut Model) {
         choose::assign(model);
         return;
     }
-    let name = meant_agent(model);
+    let name = agent_in_question(model);
     let task = name.as_ref().and_then(|name| model.agent_named(name)?.task.clone());
     if let (Some(name), None) = (name, &task) {
         model.say(format!("{name} has no task; here are all."));

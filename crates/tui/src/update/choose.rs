@@ -38,7 +38,7 @@ fn others(model: &Model, but: &str) -> Vec<String> {
 
 /// Opens the list of agents to hand the selected agent's work over to.
 pub(super) fn hand_over(model: &mut Model) {
-    let Some(from) = actions::meant_agent(model) else {
+    let Some(from) = actions::agent_in_question(model) else {
         model.say("Select an agent first.");
         return;
     };

@@ -19,7 +19,7 @@ use crate::AgentInfo;
 use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
-use crate::lists::AgentRow;
+use crate::rows::AgentRow;
 
 pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     if model.is_detail_open {

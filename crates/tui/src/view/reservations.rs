@@ -16,7 +16,7 @@ use crate::ClickTarget;
 use crate::Focus;
 use crate::Model;
 use crate::ReservationInfo;
-use crate::lists::PathRow;
+use crate::rows::PathRow;
 
 pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let rows = model.path_rows();

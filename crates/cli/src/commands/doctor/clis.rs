@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) fn check(world: &World) -> Vec<DoctorFinding> {
     let worktree = world.place().worktree;
-    let standings = connect::standings(world, &worktree);
+    let standings = connect::connection_states(world, &worktree);
     if standings.iter().all(ConnectionState::is_missing) {
         let names: Vec<&str> = standings.iter().map(|standing| standing.title).collect();
         let detail = format!("none is installed: no {}", names.join(", "));

@@ -26,7 +26,7 @@ pub(super) fn run(world: &World, yes: bool) -> CommandResult {
     let _ = world.open();
     let worktree = world.place().worktree;
     let mut targets = Vec::new();
-    for standing in connect::standings(world, &worktree) {
+    for standing in connect::connection_states(world, &worktree) {
         let Some(cli) = consort_agents::find(standing.kind) else { continue };
         let is_outdated = [&standing.user, &standing.project].contains(&&State::Outdated);
         let is_lacking = standing.is_connected() && clis::lacks_rules(world, cli, &standing, &worktree);

@@ -1,6 +1,5 @@
 //! The command `consort runs`: lists, shows, stops, repeats and sums up runs; its subcommands.
 
-mod again;
 mod audit;
 mod batch;
 mod chain;
@@ -8,6 +7,7 @@ mod cost;
 mod list;
 mod logs;
 mod reset;
+mod resume_retry;
 mod show;
 mod stop;
 
@@ -28,15 +28,15 @@ pub(crate) enum Command {
     /// Stop a run, or all of them
     Stop(stop::Args),
     /// Go on with a run that has ended, in its own session
-    Resume(again::ResumeArgs),
+    Resume(resume_retry::ResumeArgs),
     /// Do a run once more from the start
-    Retry(again::RetryArgs),
+    Retry(resume_retry::RetryArgs),
     /// Run several tasks side by side
     Batch(batch::Args),
     /// Run steps one after the other, each with what the one before has said
     Chain(chain::Args),
     /// Follow a run that was left running, and print its result
-    Attach(again::AttachArgs),
+    Attach(resume_retry::AttachArgs),
     /// Check that the receipts of all runs are as they were
     Audit(audit::Args),
     /// Stop listing the runs that have ended
@@ -58,11 +58,11 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
         Command::Show(args) => done(show::run(world, args)),
         Command::Logs(args) => done(logs::run(world, args)),
         Command::Stop(args) => stop::run(world, args),
-        Command::Resume(args) => again::resume(world, args),
-        Command::Retry(args) => again::retry(world, args),
+        Command::Resume(args) => resume_retry::resume(world, args),
+        Command::Retry(args) => resume_retry::retry(world, args),
         Command::Batch(args) => batch::run(world, args),
         Command::Chain(args) => chain::run(world, args),
-        Command::Attach(args) => again::attach(world, args),
+        Command::Attach(args) => resume_retry::attach(world, args),
         Command::Audit(args) => audit::run(world, args),
         Command::Reset(args) => done(reset::run(world, args)),
         Command::Cost(args) => done(cost::run(world, args)),

@@ -319,7 +319,7 @@ fn is_reached(
         // `git mv` moves only tracked files.
         Extent::File | Extent::Tree if target.by == "git mv" => !is_untracked(host, located, paths, target),
         Extent::File | Extent::Tree => true,
-        Extent::Glob => is_there_any(host, &located.worktree, paths, held),
+        Extent::Glob => any_file_matches(host, &located.worktree, paths, held),
         Extent::Changes => works_here() && has_changes(),
         Extent::Worktree => works_here(),
         Extent::Commits => {
@@ -369,7 +369,7 @@ fn is_possible(host: &dyn Host, target: &PendingWrite) -> bool {
 
 /// Tells whether any existing file is meant by both a glob and a hold: the shell expands a glob
 /// to existing files. Says yes where there are too many files to look at.
-fn is_there_any(host: &dyn Host, worktree: &std::path::Path, paths: &Pattern, held: &Pattern) -> bool {
+fn any_file_matches(host: &dyn Host, worktree: &std::path::Path, paths: &Pattern, held: &Pattern) -> bool {
     let case = host.case();
     let (files, is_complete) = host.files(worktree, &paths.stem(), paths.depth(), SEARCHED);
     let is_meant = |file: Pattern| file.overlaps(paths, case) && file.overlaps(held, case);

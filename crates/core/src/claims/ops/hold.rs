@@ -6,7 +6,7 @@ use super::Viewer;
 use super::asker;
 use super::concerned;
 use super::gather;
-use super::keep::keep_lately_written;
+use super::keep_content::keep_lately_written;
 use super::speaker;
 use super::wanted;
 use crate::App;

@@ -5,8 +5,9 @@ mod commit;
 mod contest;
 mod guard;
 mod hold;
-mod keep;
+mod keep_content;
 mod list;
+mod note_writes;
 mod overlap;
 mod r#override;
 mod release;
@@ -16,7 +17,6 @@ mod restore;
 mod shield;
 mod stale_reads;
 mod stuck;
-mod touch;
 mod wait;
 
 pub(crate) use list::held_by;

@@ -65,7 +65,7 @@ impl App {
 
     /// Tells both sides that a session has just written files which others have written in other
     /// worktrees: the others by message, the session in the returned text.
-    pub(super) fn tell_met(
+    pub(super) fn notify_of_overlap(
         &mut self,
         session: &SessionId,
         met: &[Touch],

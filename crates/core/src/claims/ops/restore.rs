@@ -5,7 +5,7 @@ use std::path::Path;
 use super::actor;
 use super::find;
 use super::gather;
-use super::keep;
+use super::keep_content;
 use super::project_of;
 use super::speaker;
 use crate::App;
@@ -84,7 +84,8 @@ impl App {
         }
         // The content that is overwritten is kept too, as far as it may be kept.
         if let Some(present) = present.filter(|present| {
-            present.bytes.len() as u64 <= keep::LONGEST && !rules::looks_secret(&located.path, &present.bytes)
+            present.bytes.len() as u64 <= keep_content::LONGEST
+                && !rules::looks_secret(&located.path, &present.bytes)
         }) {
             outcome.replaced = files.keep(&present.hash, &present.bytes, now).ok().map(|()| present.hash);
         }

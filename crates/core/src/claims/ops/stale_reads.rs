@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::keep::held_by;
+use super::keep_content::held_by;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::FileStamp;

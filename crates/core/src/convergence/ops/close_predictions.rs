@@ -1,7 +1,7 @@
 //! Closes the predictions about a session that leaves, and learns from its prompts which topics belong
 //! together.
 
-use super::settle::settle;
+use super::predict::settle;
 use crate::Timestamp;
 use crate::config::settings_from;
 use crate::convergence::ConvergenceChange;

@@ -81,7 +81,7 @@ impl App {
         messages.dedup_by_key(|message| message.id);
         let mut unfinished = match tx.agent(&agent.session)? {
             Some((_, None)) => Vec::new(),
-            _ => let_go_of(&*tx, &me)?,
+            _ => freed_on_leaving(&*tx, &me)?,
         };
         let departed = match tx.agent(&agent.session)? {
             Some((_, None)) | None => None,
@@ -133,7 +133,7 @@ impl App {
 }
 
 /// Finds in the journal the holds and tasks that were freed when an agent left.
-fn let_go_of(tx: &dyn Tx, who: &Actor) -> Result<Vec<String>, StoreError> {
+fn freed_on_leaving(tx: &dyn Tx, who: &Actor) -> Result<Vec<String>, StoreError> {
     let request = TailRequest { limit: LOOKED_BACK, ..TailRequest::default() };
     let changes = tx.entries(&request)?.into_iter().flat_map(|entry| entry.changes);
     let one = |kept: KeptChange| match kept.change {

@@ -1,13 +1,13 @@
 //! The verbs of the convergence room, one file each, and the settings that they share.
 
 mod close_predictions;
-mod delegate;
 mod domains;
 mod handoff;
+mod predict;
 mod prompt;
-mod propagate;
 mod radar;
-mod settle;
+mod share_finished_work;
+mod suggest;
 
 pub(crate) use close_predictions::close_predictions;
 

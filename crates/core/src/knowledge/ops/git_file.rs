@@ -15,8 +15,8 @@ use crate::knowledge::GitFileMark;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Scope;
 use crate::knowledge::TakenIn;
-use crate::knowledge::as_seen::Contents;
-use crate::knowledge::as_seen::WorktreeIndex;
+use crate::knowledge::worktree_index::Contents;
+use crate::knowledge::worktree_index::WorktreeIndex;
 use crate::presence::Agent;
 use crate::project::ProjectId;
 

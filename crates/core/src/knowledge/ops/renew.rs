@@ -15,7 +15,7 @@ use crate::knowledge::RenewRequest;
 use crate::knowledge::Renewal;
 use crate::knowledge::Scope;
 use crate::knowledge::digest;
-use crate::knowledge::place::split_line;
+use crate::knowledge::resolve_path::split_line;
 use crate::presence::Caller;
 use crate::presence::SessionId;
 

@@ -14,7 +14,7 @@ use crate::knowledge::Kind;
 use crate::knowledge::Scope;
 use crate::knowledge::Suggestion;
 use crate::knowledge::commands;
-use crate::knowledge::place::PathBase;
+use crate::knowledge::resolve_path::PathBase;
 use crate::knowledge::suggestion;
 use crate::messages::MessageChange;
 use crate::presence::Agent;

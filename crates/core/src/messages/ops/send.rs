@@ -29,7 +29,7 @@ use crate::messages::rules::SendFacts;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
-use crate::presence::meant_by;
+use crate::presence::find_by_word;
 use crate::project::ProjectId;
 use crate::secrets;
 use crate::secrets::Secret;
@@ -177,7 +177,7 @@ impl Sending<'_> {
             Some(agent) => agent,
             None => {
                 let present = self.tx.present()?;
-                match meant_by(name, &present)[..] {
+                match find_by_word(name, &present)[..] {
                     [] => return Ok(Err(unknown(self.tx, name)?)),
                     [agent] => agent.clone(),
                     ref several => {

@@ -1,11 +1,11 @@
 //! The verbs of the monitor room, one file each.
 
 mod close;
-mod frozen;
 mod open;
 mod panes;
 mod review;
-mod turn;
+mod stalled_screen;
+mod state_change;
 
 pub use open::MayOpenRequest;
 pub use review::ReviewMaterial;

@@ -2,12 +2,12 @@
 
 mod answer;
 mod ask;
-mod looking;
+mod attention;
 mod numbers;
+mod replay;
 mod rules;
-mod trial;
 
 pub use ask::AskOutcome;
 pub use ask::AskRequest;
+pub use replay::ReplayedAsk;
 pub use rules::NewRule;
-pub use trial::ReplayedAsk;

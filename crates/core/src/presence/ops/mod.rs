@@ -10,9 +10,9 @@ mod last_heard;
 mod leave;
 mod project;
 mod rename;
+mod replacement;
 mod roster;
 mod stuck;
-mod succeed;
 mod who;
 
 pub(crate) use caller::require_confirmed;

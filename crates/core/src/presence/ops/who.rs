@@ -18,7 +18,7 @@ use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::presence::WhoOutcome;
 use crate::presence::WhoScope;
-use crate::presence::meant_by;
+use crate::presence::find_by_word;
 use crate::presence::rules;
 use crate::text;
 use serde_json::Value;
@@ -120,7 +120,7 @@ impl App {
             return Ok(agent);
         }
         let present = tx.present()?;
-        if let [agent] = meant_by(name, &present)[..] {
+        if let [agent] = find_by_word(name, &present)[..] {
             return Ok(agent.clone());
         }
         let nearest = text::nearest(name, present.iter().map(|agent| agent.name.as_str())).map(str::to_owned);

@@ -2,7 +2,7 @@
 //! that they put at stake.
 
 mod commits;
-mod made;
+mod creates;
 mod pathspec;
 mod staging;
 mod worktree;
@@ -107,7 +107,7 @@ fn act(walk: &mut Walk<'_>, verb: &Word, words: &[Word]) {
         Some("rm") => staging::remove(walk, words),
         Some("stash") => worktree::stash(walk, words),
         Some("switch") => worktree::switch(walk, words),
-        Some(verb) if made::run(walk, verb, words) => {}
+        Some(verb) if creates::run(walk, verb, words) => {}
         Some(verb) if READS.contains(&verb) => read_only(walk, verb, words),
         Some(verb) => alias(walk, verb, words),
         None => walk.doubt(),

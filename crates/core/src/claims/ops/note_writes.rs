@@ -59,7 +59,7 @@ impl App {
             let _ = self.renew(session, &timed);
         }
         // If the others cannot be told, the write has not failed either.
-        let told = self.tell_met(session, &met).unwrap_or_default();
+        let told = self.notify_of_overlap(session, &met).unwrap_or_default();
         Ok(WroteOutcome { places, told })
     }
 

@@ -26,7 +26,7 @@ use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
 use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
-use consort_core::dispatch::gives_up;
+use consort_core::dispatch::should_park;
 use consort_core::host::Clock as _;
 use consort_host::Machine;
 use consort_host::Worker;
@@ -41,10 +41,10 @@ use super::directory::RunNote;
 use super::directory::private;
 use super::environment;
 use super::flags;
-use super::flood;
-use super::flood::Complaints;
-use super::flood::Late;
 use super::stillness::Stillness;
+use super::worker_output;
+use super::worker_output::Complaints;
+use super::worker_output::Late;
 use crate::commands::with;
 use crate::connect;
 use crate::error::CommandError;
@@ -113,7 +113,7 @@ impl Job<'_> {
 
     fn try_once(&mut self, prompt: &str, resume: Option<&str>) -> Result<Attempt, CommandError> {
         let (command, session) = self.command(prompt, resume)?;
-        let (sender, heard) = mpsc::sync_channel(flood::WAITING);
+        let (sender, heard) = mpsc::sync_channel(worker_output::WAITING);
         let mut worker = Worker::start(&command, sender)
             .map_err(|error| CommandError::file("cannot start", &command.program, error))?;
         let mut hearing = Hearing {
@@ -254,7 +254,7 @@ impl Job<'_> {
             if hearing.is_silent && worker.exit().is_some() {
                 return None;
             }
-            let is_over = hearing.retrying.as_ref().is_some_and(|retrying| gives_up(retrying, self.now()))
+            let is_over = hearing.retrying.as_ref().is_some_and(|retrying| should_park(retrying, self.now()))
                 || self.turns_left(hearing) == Some(0);
             if looked.elapsed() < TICK && !is_over {
                 continue;
@@ -299,7 +299,7 @@ impl Job<'_> {
         }
         let now = self.now();
         if let Some(Retrying { failure, until, .. }) =
-            hearing.retrying.take_if(|retrying| gives_up(retrying, now))
+            hearing.retrying.take_if(|retrying| should_park(retrying, now))
         {
             return Some(Cut::Failed(Failure { until: failure.until.or(until), ..failure }));
         }

@@ -14,7 +14,7 @@ use super::Renewed;
 use super::Row;
 use super::Scope;
 use super::actions::link_name;
-use super::place::PathBase;
+use super::resolve_path::PathBase;
 use crate::Timestamp;
 use crate::claims::FileStamp;
 use crate::engine::StoreError;

@@ -214,7 +214,7 @@ impl Model {
             .iter()
             .filter(|one| one.project.as_deref().is_none_or(|project| self.is_in_scope(project)))
             .filter(|one| self.passes(&format!("{} {}", one.path, one.holder)))
-            .filter(|one| !self.is_told_by_another(one))
+            .filter(|one| !self.is_shown_on_hold(one))
             .collect();
         held.sort_by(|one, other| (&one.project, &one.path).cmp(&(&other.project, &other.path)));
         let mut rows = Vec::new();
@@ -313,7 +313,7 @@ impl Model {
 
     /// Tells whether an override needs no row of its own, because the row of a reservation of the same path
     /// shows it.
-    fn is_told_by_another(&self, one: &ReservationInfo) -> bool {
+    fn is_shown_on_hold(&self, one: &ReservationInfo) -> bool {
         let is_it = |other: &ReservationInfo| {
             !other.is_overridden && (&other.project, &other.path) == (&one.project, &one.path)
         };

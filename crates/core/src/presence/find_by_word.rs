@@ -7,7 +7,7 @@ const SHORTEST_PREFIX: usize = 3;
 
 /// Returns the agents that a word stands for: by the name or its beginning, the pane (`%3`) or the terminal
 /// (`pts/17`, `/dev/pts/17`). The caller must refuse more than one.
-pub fn meant_by<'a>(word: &str, present: &'a [Agent]) -> Vec<&'a Agent> {
+pub fn find_by_word<'a>(word: &str, present: &'a [Agent]) -> Vec<&'a Agent> {
     let word = word.strip_prefix('@').unwrap_or(word);
     let lower = word.to_lowercase();
     if let Some(agent) = present.iter().find(|agent| agent.name.as_str().to_lowercase() == lower) {
