@@ -50,7 +50,7 @@ impl CommandError {
         let hint = match source.kind() {
             std::io::ErrorKind::InvalidData => "it is not UTF-8 text: fix it or move it away",
             std::io::ErrorKind::NotFound => "there is no such file: check its name",
-            _ => "check that the file and its directory are yours to change, and that the disk has opened",
+            _ => "check that the file and its directory are yours to change, and that the disk has room",
         };
         let error = FileError { what: what.to_owned(), path: path.display().to_string(), source };
         Self::Explained { error: Box::new(error), kind: ErrorKind::User, hints: vec![hint.into()] }

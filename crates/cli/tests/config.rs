@@ -218,7 +218,18 @@ fn what_is_unset_is_by_default_again() {
     assert_eq!(fs::read_to_string(&config).unwrap(), "# mine\n[context]\n# and this\n");
     assert_ne!(world.run("config unset context.mood").code, 0);
     // To unset a value that protects more than the default takes a typed word.
-    assert_eq!(world.run("config set claims.enforcement block").code, 0);
-    let loosened = world.run("config unset claims.enforcement");
-    assert!(loosened.code != 0 || loosened.stdout.contains("`block` now"), "{loosened}");
+    assert_eq!(world.run("config set claims.contest_seconds 80000").code, 0);
+    let loosened = world.run("config unset claims.contest_seconds");
+    assert_ne!(loosened.code, 0, "{loosened}");
+    assert!(world.run("config get claims.contest_seconds").stdout.contains("80000"));
+}
+
+#[test]
+fn anyone_may_spend_less_and_nobody_more() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    let budget = |value: &str| {
+        let mut command = world.consort(["config", "get", "budget.run"]);
+        world.ran(command.env("CONSORT_BUDGET_RUN", value)).stdout.trim().to_owned()
+    };
+    assert_eq!((budget("2"), budget("9"), budget("0")), ("2".into(), "5".into(), "5".into()));
 }

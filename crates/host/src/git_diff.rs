@@ -1,6 +1,8 @@
 //! Makes the diff of a worktree against a commit, new files included.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::path::PathBuf;
@@ -16,6 +18,9 @@ use crate::run_program::run_with_input;
 
 /// Longest time one git command may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Most attempts to add the new files; between two, files may be deleted.
+const TRIES: u32 = 3;
 
 /// Most new files that a diff shows.
 const MOST_NEW: usize = 10_000;
@@ -68,11 +73,18 @@ impl Index {
         let own = run(git(top).args(["rev-parse", "--git-path", "index"]), PATIENCE)?;
         // A repository to which nothing was ever added has no index.
         let _ = fs::copy(top.join(own.trim_end_matches('\n')), index.file());
-        let mut add = git(top);
-        add.args(["add", "--intent-to-add", "--ignore-errors", "--pathspec-from-file=-"]);
-        add.arg("--pathspec-file-nul").env("GIT_LITERAL_PATHSPECS", "1");
-        // The exit code is ignored: a file that was deleted meanwhile makes git add none of the files.
-        run_with_input(index.of(&mut add), PATIENCE, &new.join(&0)).ok()?;
+        // Git adds none of the files if one of them was deleted meanwhile.
+        for _ in 0..TRIES {
+            let there = |name: &&&[u8]| fs::symlink_metadata(top.join(OsStr::from_bytes(name))).is_ok();
+            let new: Vec<&[u8]> = new.iter().filter(there).copied().collect();
+            let mut add = git(top);
+            add.args(["add", "--intent-to-add", "--ignore-errors", "--pathspec-from-file=-"]);
+            add.arg("--pathspec-file-nul").env("GIT_LITERAL_PATHSPECS", "1");
+            let is_added = |ran: crate::run_program::Ran| ran.is_success;
+            if new.is_empty() || is_added(run_with_input(index.of(&mut add), PATIENCE, &new.join(&0)).ok()?) {
+                break;
+            }
+        }
         Some(index)
     }
 
@@ -135,6 +147,12 @@ mod tests {
             }
             assert!(!diff.contains("ignored") && !diff.contains("other"), "{diff}");
         }
+        // One that was deleted since it was listed takes no other with it.
+        let index = Index::with(dir, &[b"gone", b"new"]).unwrap();
+        let mut diff = git(dir);
+        let diff = run(index.of(diff.args(["diff", "--name-only"])), PATIENCE).unwrap();
+        assert_eq!(diff, "new\n");
+        drop(index);
         let after = (git_in(dir, &["status", "--porcelain"]), git_in(dir, &["ls-files", "-s"]));
         assert_eq!(before, after);
         let left = format!("consort-{}-", std::process::id());

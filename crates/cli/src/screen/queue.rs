@@ -75,10 +75,7 @@ fn item(app: &App, here: &ProjectId, one: &InboxItem) -> Option<Item> {
     let now = app.host().now();
     let moment = |value: &Value| -> Option<Timestamp> { time::parse_since(value.as_str()?, now).ok() };
     let words = |value: &Value| value.as_str().map(|text| text::one_line(text, 200));
-    let kind = ItemKind::named(match json["why"].as_str()? {
-        "message" => "message",
-        why => why,
-    })?;
+    let kind = ItemKind::named(json["why"].as_str()?)?;
     let options = json["options"].as_array().into_iter().flatten().filter_map(words).collect();
     let questions = json["questions"].as_array().into_iter().flatten().map(|question| {
         let options = question["options"].as_array().into_iter().flatten().filter_map(words);

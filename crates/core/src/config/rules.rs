@@ -1,5 +1,7 @@
 //! Pure rules of configuration: which layer wins, and which values are valid.
 
+use std::cmp::Ordering;
+
 use super::Acceptance;
 use super::Config;
 use super::ConfigError;
@@ -41,10 +43,12 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
                 // behalf, and how they are notified.
                 let is_compared =
                     is_protected(key.name) || matches!(layer.source, super::SettingSource::Project(_));
-                let is_looser = is_compared
-                    && (now
-                        .is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value))
-                        || is_the_persons_own(key.name) && now.is_some_and(|now| now.value != value));
+                let order =
+                    now.map(|now| strictness(key.name, &value).cmp(&strictness(key.name, &now.value)));
+                // A smaller budget is anyone's to set. What is stricter elsewhere may be a command.
+                let is_cut = key.name.starts_with("budget.") && order == Some(Ordering::Greater);
+                let is_other = is_the_persons_own(key.name) && now.is_some_and(|now| now.value != value);
+                let is_looser = is_compared && (order == Some(Ordering::Less) || is_other && !is_cut);
                 let is_accepted = acceptances.iter().any(|one| one.is_of(&layer.source, key.name, &value));
                 match is_looser && !is_accepted {
                     true => Err(ConfigError::Loosens { key, value, from: layer.source.clone() }),

@@ -271,10 +271,7 @@ fn cargo(walk: &mut Walk<'_>, words: &[Word]) -> bool {
         walk.doubt();
         return true;
     }
-    if !matches!(
-        verb,
-        Some("add" | "remove" | "rm" | "set-version" | "update" | "generate-lockfile" | "upgrade")
-    ) {
+    if !matches!(verb, Some("add" | "remove" | "rm" | "update" | "generate-lockfile" | "upgrade")) {
         return false;
     }
     let manifest = args.value(&["--manifest-path"]).cloned().unwrap_or(Word::Text("Cargo.toml".into()));

@@ -1,4 +1,4 @@
-//! Keeps contents for a day, each under a name that follows from it: private to this user, and bounded.
+//! Keeps contents for a day, each under a name: private to this user, and bounded.
 
 use std::fs;
 use std::io::Write as _;
@@ -22,12 +22,13 @@ const MOST: u64 = 64 << 20;
 /// Most bytes of one content.
 const LONGEST: u64 = 1 << 20;
 
-/// Keeps a content; one that is kept already becomes as good as new.
+/// Keeps a content under a name, instead of the one before. If it is the same, only its age begins again.
 pub(super) fn put(dir: &Path, name: &str, content: &[u8], now: SystemTime) -> std::io::Result<()> {
     let place = place(dir, name).filter(|_| content.len() as u64 <= LONGEST);
     let place = place.ok_or(std::io::ErrorKind::InvalidInput)?;
     if let Ok(known) = no_waiting().append(true).open(&place)
         && known.metadata()?.len() == content.len() as u64
+        && get(dir, name).is_some_and(|known| known == content)
     {
         return known.set_modified(now);
     }
@@ -102,6 +103,8 @@ mod tests {
         put(dir, "a1", b"one", at(20)).unwrap();
         put(dir, "b2", b"two", at(15)).unwrap();
         assert_eq!(get(dir, "a1").as_deref(), Some(b"one".as_slice()));
+        put(dir, "b2", b"new", at(15)).unwrap();
+        assert_eq!(get(dir, "b2").as_deref(), Some(b"new".as_slice()), "a new content of the same length");
         let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(dir.join(DIR)), mode(dir.join(DIR).join("a1"))), (0o700, 0o600));
         for name in ["", "../x", ".consort-directory", "A/b"] {

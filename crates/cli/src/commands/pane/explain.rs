@@ -104,8 +104,8 @@ pub(super) fn reset_at(
     reading: Option<&PaneReading>,
 ) -> Option<Timestamp> {
     let now = Machine::new(&world.paths.data).now();
-    let shown = time::parse_reset(reading?.resets.as_deref()?, now)?;
-    Some(limits::reset_at(subject).unwrap_or(shown))
+    let shown = || time::parse_reset(reading?.resets.as_deref()?, now);
+    limits::reset_at(subject).or_else(shown)
 }
 
 fn explain_saved(world: &World, args: &Args, file: &Path, kind: &str) -> CommandResult {

@@ -94,8 +94,14 @@ pub(super) fn classify(program: &str, args: Args<'_>) -> Option<ActionClass> {
         "rsync" | "scp" | "sftp" => write(ActionClass::FileWrite, args.operands().last().into_iter()),
         "tar" if args.has(&["--remove-files"]) => ActionClass::FileDelete,
         "curl" | "wget" | "http" | "https" | "xh" => network(name, args),
-        "python" | "python2" | "python3" | "node" | "nodejs" | "deno" | "bun" | "ruby" | "perl" | "php"
-        | "lua" => interpreter(name, args),
+        "python" | "python2" | "python3" | "node" | "nodejs" | "deno" | "ruby" | "perl" | "php" | "lua" => {
+            interpreter(name, args)
+        }
+        // It runs programs, and manages packages.
+        "bun" => match system::classify(name, args) {
+            Some(class) if class != ActionClass::BashExec => class,
+            _ => interpreter(name, args),
+        },
         _ => match system::classify(name, args) {
             Some(class) => class,
             None => ActionClass::BashExec,

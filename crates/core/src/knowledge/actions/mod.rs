@@ -294,7 +294,7 @@ impl Planner<'_> {
             return Ok((end, String::new()));
         }
         if self.is_import {
-            return Ok((end, "unknown".to_owned()));
+            return Ok((end, " (unknown)".to_owned()));
         }
         let unknown = self.unknown_end(action, field, &end)?;
         Ok((end, unknown))
