@@ -55,9 +55,12 @@ impl EntryId {
 
     /// Parses the text of an id.
     pub fn parse(text: &str) -> Option<Self> {
-        let hex = text.replace('-', "");
-        let is_hex = hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_hex.then(|| u128::from_str_radix(&hex, 16).ok().map(|id| Self(id.to_be_bytes()))).flatten()
+        let (mut id, mut digits) = (0u128, 0);
+        for c in text.chars().filter(|c| *c != '-') {
+            id = id << 4 | u128::from(c.to_digit(16)?);
+            digits += 1;
+        }
+        (digits == 32).then(|| Self(id.to_be_bytes()))
     }
 
     /// Returns the moment that the id was made for.
@@ -69,9 +72,12 @@ impl EntryId {
 
 impl fmt::Display for EntryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hex = format!("{:032x}", u128::from_be_bytes(self.0));
-        let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
-        f.write_str(&parts.join("-"))
+        let mut text = *b"00000000-0000-0000-0000-000000000000";
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        for (place, digit) in text.iter_mut().filter(|place| **place != b'-').zip(digits) {
+            *place = b"0123456789abcdef"[usize::from(digit)];
+        }
+        f.write_str(str::from_utf8(&text).unwrap_or_default())
     }
 }
 

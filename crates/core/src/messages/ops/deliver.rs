@@ -14,8 +14,8 @@ use crate::messages::quote;
 use crate::messages::rules;
 use crate::presence::SessionId;
 
-/// Most waiting letters that one hook looks at: about as many as fit into its output.
-const MOST: usize = 64;
+/// Most waiting letters that one hook delivers; the next delivers more.
+const MOST: usize = 32;
 
 impl App {
     /// Collects the letters that a hook delivers to its session at this moment, and records them as
