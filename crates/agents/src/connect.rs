@@ -58,7 +58,7 @@ pub enum InsertionFormat {
 
 /// The state of an insertion in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Connection {
+pub enum InsertionState {
     Absent,
     /// Connected by another version, from another place, or only in part.
     Outdated,
@@ -72,7 +72,7 @@ const MARK: char = '\u{feff}';
 
 impl InsertionFormat {
     /// Returns the state of this insertion in a file with the text `found`.
-    pub fn connection(&self, found: &str, program: &str) -> Result<Connection, SettingsError> {
+    pub fn connection(&self, found: &str, program: &str) -> Result<InsertionState, SettingsError> {
         let (_, text) = marked(found);
         match self {
             Self::Hooks(entries) => entries.connection(text, program),

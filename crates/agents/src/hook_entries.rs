@@ -9,7 +9,7 @@ use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::Connection;
+use crate::InsertionState;
 use crate::SettingsError;
 use crate::json_settings::is_bare;
 use crate::json_settings::parse;
@@ -84,11 +84,11 @@ impl HookEntries {
         seconds * self.seconds
     }
 
-    pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
+    pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<InsertionState, SettingsError> {
         let object = parse(settings)?.object_value();
         let found = ours(&object, self.kind, program)?;
         if found.is_empty() {
-            return Ok(Connection::Absent);
+            return Ok(InsertionState::Absent);
         }
         let is_hasty = found.iter().any(|ours| ours.event == ASKED && ours.timeout() < self.timeout(ASKED));
         let command =
@@ -100,16 +100,16 @@ impl HookEntries {
         found.sort();
         let is_off = self.off_switch.and_then(|switch| object?.get(switch)?.value()?.as_boolean_lit());
         Ok(match wanted == found && !is_hasty {
-            true if is_off.is_some_and(|switch| switch.value()) => Connection::SwitchedOff,
-            true => Connection::Current,
-            false => Connection::Outdated,
+            true if is_off.is_some_and(|switch| switch.value()) => InsertionState::SwitchedOff,
+            true => InsertionState::Current,
+            false => InsertionState::Outdated,
         })
     }
 
     pub(crate) fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
         // An empty file is a file without settings, not a mistake.
         let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
-        if self.connection(settings, program)? == Connection::Current {
+        if self.connection(settings, program)? == InsertionState::Current {
             return Ok(settings.to_owned());
         }
         let settings = self.disconnect(settings, program, None)?;

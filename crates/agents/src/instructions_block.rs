@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use consort_core::primer;
 
-use crate::Connection;
+use crate::InsertionState;
 use crate::appended_lines;
 
 /// The lines around our block. Each is matched without its line ending, because editors change those.
@@ -16,18 +16,18 @@ fn ours() -> String {
     format!("{BEGIN}\n{}{END}\n", primer::for_shells())
 }
 
-pub(crate) fn connection(found: &str) -> Connection {
+pub(crate) fn connection(found: &str) -> InsertionState {
     match place(found) {
-        None => Connection::Absent,
-        Some(place) if found[place.clone()].lines().eq(ours().lines()) => Connection::Current,
-        Some(_) => Connection::Outdated,
+        None => InsertionState::Absent,
+        Some(place) if found[place.clone()].lines().eq(ours().lines()) => InsertionState::Current,
+        Some(_) => InsertionState::Outdated,
     }
 }
 
 pub(crate) fn connect(found: Option<&str>) -> String {
     let found = found.unwrap_or_default();
     match place(found) {
-        Some(place) if connection(found) != Connection::Current => {
+        Some(place) if connection(found) != InsertionState::Current => {
             let ours = appended_lines::styled(&ours(), found);
             format!("{}{ours}{}", &found[..place.start], &found[place.end..])
         }

@@ -6,7 +6,7 @@ use jsonc_parser::cst::CstArray;
 use jsonc_parser::cst::CstInputValue;
 use jsonc_parser::cst::CstNode;
 
-use crate::Connection;
+use crate::InsertionState;
 use crate::SettingsError;
 use crate::json_settings::is_bare;
 use crate::json_settings::parse;
@@ -22,14 +22,14 @@ pub struct JsonList {
 }
 
 impl JsonList {
-    pub(crate) fn connection(&self, settings: &str) -> Result<Connection, SettingsError> {
+    pub(crate) fn connection(&self, settings: &str) -> Result<InsertionState, SettingsError> {
         let found = self.found(settings)?;
         let items = (self.items)();
         let there = items.iter().filter(|item| found.contains(item)).count();
         Ok(match there {
-            0 => Connection::Absent,
-            there if there == items.len() => Connection::Current,
-            _ => Connection::Outdated,
+            0 => InsertionState::Absent,
+            there if there == items.len() => InsertionState::Current,
+            _ => InsertionState::Outdated,
         })
     }
 
@@ -121,7 +121,7 @@ mod tests {
             "{ \"permissions\": { \"allow\": [] } }\n",
         ] {
             let connected = LIST.connect(Some(before)).unwrap();
-            assert_eq!(LIST.connection(&connected).unwrap(), Connection::Current, "{connected}");
+            assert_eq!(LIST.connection(&connected).unwrap(), InsertionState::Current, "{connected}");
             assert_eq!(connected.matches("\"b\"").count(), 1, "{connected}");
             assert_eq!(LIST.connect(Some(&connected)).unwrap(), connected);
             let left = LIST.disconnect(&connected, Some(before)).unwrap();
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn a_part_of_ours_is_outdated_and_none_is_absent() {
         let some = r#"{"permissions": {"allow": ["b", "x"]}}"#;
-        assert_eq!(LIST.connection(some).unwrap(), Connection::Outdated);
-        assert_eq!(LIST.connection("{}").unwrap(), Connection::Absent);
+        assert_eq!(LIST.connection(some).unwrap(), InsertionState::Outdated);
+        assert_eq!(LIST.connection("{}").unwrap(), InsertionState::Absent);
         assert!(LIST.connection(r#"{"permissions": {"allow": 1}}"#).is_err());
         assert_eq!(LIST.disconnect(r#"{"permissions": 1}"#, None).unwrap(), r#"{"permissions": 1}"#);
     }

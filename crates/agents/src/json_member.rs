@@ -7,7 +7,7 @@ use jsonc_parser::cst::CstInputValue;
 use jsonc_parser::cst::CstObject;
 use serde_json::Value;
 
-use crate::Connection;
+use crate::InsertionState;
 use crate::SettingsError;
 use crate::connect::is_consort;
 use crate::json_settings::is_bare;
@@ -25,19 +25,19 @@ pub struct JsonMember {
 }
 
 impl JsonMember {
-    pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        let Some(object) = self.object(settings)? else { return Ok(Connection::Absent) };
-        let Some(found) = object.get(NAME) else { return Ok(Connection::Absent) };
+    pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<InsertionState, SettingsError> {
+        let Some(object) = self.object(settings)? else { return Ok(InsertionState::Absent) };
+        let Some(found) = object.get(NAME) else { return Ok(InsertionState::Absent) };
         let found = found.value().and_then(|found| found.to_serde_value());
         Ok(match found {
-            Some(found) if self.is_ours(&found) && found != (self.value)(program) => Connection::Outdated,
-            _ => Connection::Current,
+            Some(found) if self.is_ours(&found) && found != (self.value)(program) => InsertionState::Outdated,
+            _ => InsertionState::Current,
         })
     }
 
     pub(crate) fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
         let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
-        if self.connection(settings, program)? == Connection::Current {
+        if self.connection(settings, program)? == InsertionState::Current {
             return Ok(settings.to_owned());
         }
         let root = parse(settings)?;

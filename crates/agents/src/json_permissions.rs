@@ -9,7 +9,7 @@ use jsonc_parser::cst::CstInputValue;
 use jsonc_parser::cst::CstObject;
 use jsonc_parser::cst::CstObjectProp;
 
-use crate::Connection;
+use crate::InsertionState;
 use crate::SettingsError;
 use crate::allow;
 use crate::json_settings::is_bare;
@@ -23,7 +23,7 @@ const SHELL: &str = "bash";
 const ALL: &str = "*";
 const ALLOW: &str = "allow";
 
-pub(crate) fn connection(settings: &str) -> Result<Connection, SettingsError> {
+pub(crate) fn connection(settings: &str) -> Result<InsertionState, SettingsError> {
     let unexpected = || SettingsError::unexpected("the file's content", "an object");
     let object = parse(settings)?.object_value().ok_or_else(unexpected)?;
     let permission = object.object_value(PERMISSION);
@@ -35,15 +35,15 @@ pub(crate) fn connection(settings: &str) -> Result<Connection, SettingsError> {
     let there = commands.iter().filter(|command| has(&shell, command)).count()
         + tools.iter().filter(|tool| has(&permission, tool)).count();
     Ok(match there {
-        0 => Connection::Absent,
-        there if there == commands.len() + tools.len() => Connection::Current,
-        _ => Connection::Outdated,
+        0 => InsertionState::Absent,
+        there if there == commands.len() + tools.len() => InsertionState::Current,
+        _ => InsertionState::Outdated,
     })
 }
 
 pub(crate) fn connect(settings: Option<&str>) -> Result<String, SettingsError> {
     let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
-    if connection(settings)? == Connection::Current {
+    if connection(settings)? == InsertionState::Current {
         return Ok(settings.to_owned());
     }
     let root = parse(settings)?;
@@ -133,7 +133,7 @@ mod tests {
             "{\n  \"permission\": {\n    \"bash\": {\n      \"*\": \"ask\",\n      \"consort who\": \"deny\"\n    }\n  }\n}\n",
         ] {
             let connected = connect(Some(before)).unwrap();
-            assert_eq!(connection(&connected).unwrap(), Connection::Current, "{connected}");
+            assert_eq!(connection(&connected).unwrap(), InsertionState::Current, "{connected}");
             assert_eq!(connect(Some(&connected)).unwrap(), connected);
             let left = disconnect(&connected, Some(before)).unwrap();
             let parsed = |text: &str| parse(text).unwrap().to_serde_value();

@@ -54,9 +54,9 @@ use consort_core::presence::SessionId;
 use serde_json::Value;
 use serde_json::json;
 
-pub use connect::Connection;
 pub use connect::Insertion;
 pub use connect::InsertionFormat;
+pub use connect::InsertionState;
 pub use connect::Purpose;
 pub use failure::read_failure;
 pub use headless::EndReport;

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::Connection;
+use crate::InsertionState;
 use crate::SettingsError;
 use crate::hook_entries::program_of;
 
@@ -13,9 +13,9 @@ pub(crate) const PROGRAM: &str = "const PROGRAM = ";
 /// The notice by which we recognise our own files.
 pub(crate) const NOTICE: &str = "Written by consort: `consort init` renews it, `consort uninit` removes it.";
 
-pub(crate) fn connection(found: &str, wanted: &str) -> Result<Connection, SettingsError> {
+pub(crate) fn connection(found: &str, wanted: &str) -> Result<InsertionState, SettingsError> {
     ours(found)?;
-    Ok(if found == wanted { Connection::Current } else { Connection::Outdated })
+    Ok(if found == wanted { InsertionState::Current } else { InsertionState::Outdated })
 }
 
 pub(crate) fn connect(found: Option<&str>, wanted: String) -> Result<String, SettingsError> {

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use jsonc_parser::cst::CstInputValue;
 use jsonc_parser::cst::CstObject;
 
-use crate::Connection;
 use crate::Environment;
+use crate::InsertionState;
 use crate::SettingsError;
 use crate::json_settings::is_bare;
 use crate::json_settings::parse;
@@ -34,23 +34,23 @@ pub struct ShellPrefix {
 }
 
 impl ShellPrefix {
-    pub(crate) fn connection(&self, settings: &str) -> Result<Connection, SettingsError> {
+    pub(crate) fn connection(&self, settings: &str) -> Result<InsertionState, SettingsError> {
         let root = parse(settings)?;
         let unexpected = || SettingsError::unexpected("the file's content", "an object");
         let object = root.object_value().ok_or_else(unexpected)?;
-        let Some(env) = object.get(ENV) else { return Ok(Connection::Absent) };
+        let Some(env) = object.get(ENV) else { return Ok(InsertionState::Absent) };
         let env = env.object_value().ok_or_else(|| SettingsError::unexpected("`env`", "an object"))?;
         Ok(match value(&env, PREFIX) {
-            Some(found) if found == self.text() => Connection::Current,
-            Some(found) if self.is_ours(&found) => Connection::Outdated,
-            _ => Connection::Absent,
+            Some(found) if found == self.text() => InsertionState::Current,
+            Some(found) if self.is_ours(&found) => InsertionState::Outdated,
+            _ => InsertionState::Absent,
         })
     }
 
     pub(crate) fn connect(&self, settings: Option<&str>) -> Result<String, SettingsError> {
         let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
         let connection = self.connection(settings)?;
-        if connection == Connection::Current {
+        if connection == InsertionState::Current {
             return Ok(settings.to_owned());
         }
         let root = parse(settings)?;
@@ -129,9 +129,9 @@ mod tests {
             "{\n  \"env\": {\n    \"A\": \"1\"\n  }\n}\n",
             "{\n  \"env\": {\n    \"CLAUDE_CODE_SHELL_PREFIX\": \"/opt/log -c\"\n  }\n}\n",
         ] {
-            assert_eq!(ours.connection(before).unwrap(), Connection::Absent);
+            assert_eq!(ours.connection(before).unwrap(), InsertionState::Absent);
             let connected = ours.connect(Some(before)).unwrap();
-            assert_eq!(ours.connection(&connected).unwrap(), Connection::Current);
+            assert_eq!(ours.connection(&connected).unwrap(), InsertionState::Current);
             assert!(connected.contains("\"CLAUDE_CODE_SHELL_PREFIX\": \"/h/.claude/consort-shell\""));
             assert_eq!(
                 connected.contains("\"CONSORT_SHELL_PREFIX\": \"/opt/log -c\""),
@@ -139,7 +139,7 @@ mod tests {
             );
             assert_eq!(ours.connect(Some(&connected)).unwrap(), connected);
             let moved = ShellPrefix { program: "/elsewhere/consort-shell".into() };
-            assert_eq!(moved.connection(&connected).unwrap(), Connection::Outdated);
+            assert_eq!(moved.connection(&connected).unwrap(), InsertionState::Outdated);
             let given_back =
                 ours.disconnect(&moved.connect(Some(&connected)).unwrap(), Some(before)).unwrap();
             let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();

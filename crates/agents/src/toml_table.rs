@@ -9,7 +9,7 @@ use std::ops::Range;
 use toml_edit::Document;
 use toml_edit::TableLike;
 
-use crate::Connection;
+use crate::InsertionState;
 use crate::SettingsError;
 use crate::appended_lines;
 use crate::connect::is_consort;
@@ -48,11 +48,11 @@ struct Ours {
 }
 
 impl TomlTable {
-    pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
+    pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<InsertionState, SettingsError> {
         Ok(match self.found(settings)? {
-            Found::Nothing => Connection::Absent,
-            Found::Ours(ours) if ours.program != program => Connection::Outdated,
-            Found::Theirs | Found::Ours(_) => Connection::Current,
+            Found::Nothing => InsertionState::Absent,
+            Found::Ours(ours) if ours.program != program => InsertionState::Outdated,
+            Found::Theirs | Found::Ours(_) => InsertionState::Current,
         })
     }
 
@@ -86,20 +86,20 @@ impl TomlTable {
 
     /// Returns the state of the rules that let our tools be called without asking. In somebody else's table
     /// the rules are theirs too.
-    pub(crate) fn approval(&self, settings: &str) -> Result<Connection, SettingsError> {
-        let Found::Ours(ours) = self.found(settings)? else { return Ok(Connection::Absent) };
+    pub(crate) fn approval(&self, settings: &str) -> Result<InsertionState, SettingsError> {
+        let Found::Ours(ours) = self.found(settings)? else { return Ok(InsertionState::Absent) };
         let approvals: Vec<&KeyLine> = ours.keys.iter().filter(|said| said.is_approval).collect();
         Ok(match approvals.as_slice() {
-            [] => Connection::Absent,
-            [only] if only.key == TOOLS && only.value == (self.tools)() => Connection::Current,
-            _ => Connection::Outdated,
+            [] => InsertionState::Absent,
+            [only] if only.key == TOOLS && only.value == (self.tools)() => InsertionState::Current,
+            _ => InsertionState::Outdated,
         })
     }
 
     /// Adds the rules to our table, if there is one.
     pub(crate) fn approve(&self, settings: Option<&str>) -> Result<String, SettingsError> {
         let settings = settings.unwrap_or_default();
-        if self.approval(settings)? == Connection::Current {
+        if self.approval(settings)? == InsertionState::Current {
             return Ok(settings.to_owned());
         }
         let settings = self.unapprove(settings)?;

@@ -6,9 +6,9 @@
 use std::path::Path;
 
 use consort_agents::ALL;
-use consort_agents::Connection;
 use consort_agents::Insertion;
 use consort_agents::InsertionFormat;
+use consort_agents::InsertionState;
 use consort_agents::Level;
 use consort_agents::Purpose;
 
@@ -39,7 +39,11 @@ fn every_piece_goes_in_and_out() {
                     _ => String::new(),
                 };
                 let new = insertion.format.connect(Some(&under), PROGRAM).unwrap();
-                assert_eq!(insertion.format.connection(&new, PROGRAM).unwrap(), Connection::Current, "{new}");
+                assert_eq!(
+                    insertion.format.connection(&new, PROGRAM).unwrap(),
+                    InsertionState::Current,
+                    "{new}"
+                );
                 // Connecting again changes nothing.
                 assert_eq!(insertion.format.connect(Some(&new), PROGRAM).unwrap(), new);
                 let left = insertion.format.disconnect(&new, PROGRAM, None).unwrap().unwrap_or_default();
@@ -56,11 +60,11 @@ fn tools_are_approved_one_by_one() {
     let server = insertion("codex", Purpose::Mcp);
     let tools = consort_agents::find("codex").unwrap().allow(Level::User(Path::new("/home/x/.x"))).remove(1);
     let plain = server.format.connect(Some("model = \"m\"\n"), PROGRAM).unwrap();
-    assert_eq!(tools.format.connection(&plain, PROGRAM).unwrap(), Connection::Absent);
+    assert_eq!(tools.format.connection(&plain, PROGRAM).unwrap(), InsertionState::Absent);
     let old =
         plain.replace("args = [\"mcp\"]\n", "args = [\"mcp\"]\ndefault_tools_approval_mode = \"approve\"\n");
-    assert_eq!(server.format.connection(&old, PROGRAM).unwrap(), Connection::Current);
-    assert_eq!(tools.format.connection(&old, PROGRAM).unwrap(), Connection::Outdated);
+    assert_eq!(server.format.connection(&old, PROGRAM).unwrap(), InsertionState::Current);
+    assert_eq!(tools.format.connection(&old, PROGRAM).unwrap(), InsertionState::Outdated);
     let new = tools.format.connect(Some(&old), PROGRAM).unwrap();
     assert!(new.contains("who = { approval_mode = \"approve\" }"), "{new}");
     assert!(!new.contains("default_tools_approval_mode"), "{new}");
@@ -94,9 +98,9 @@ fn others_stay_as_they_are() {
         (insertion("codex", Purpose::Mcp), toml),
         (insertion("codex", Purpose::Primer), text),
     ] {
-        assert_eq!(insertion.format.connection(theirs, PROGRAM).unwrap(), Connection::Absent);
+        assert_eq!(insertion.format.connection(theirs, PROGRAM).unwrap(), InsertionState::Absent);
         let both = insertion.format.connect(Some(theirs), PROGRAM).unwrap();
-        assert_eq!(insertion.format.connection(&both, PROGRAM).unwrap(), Connection::Current, "{both}");
+        assert_eq!(insertion.format.connection(&both, PROGRAM).unwrap(), InsertionState::Current, "{both}");
         assert_eq!(without(&insertion, &both), theirs);
     }
 }
@@ -106,12 +110,12 @@ fn another_place_of_ours_is_outdated_and_what_somebody_changed_is_theirs() {
     for kind in ["claude", "codex", "gemini", "opencode", "copilot"] {
         let insertion = insertion(kind, Purpose::Mcp);
         let old = insertion.format.connect(None, "/old/place/consort").unwrap();
-        assert_eq!(insertion.format.connection(&old, PROGRAM).unwrap(), Connection::Outdated, "{old}");
+        assert_eq!(insertion.format.connection(&old, PROGRAM).unwrap(), InsertionState::Outdated, "{old}");
         let new = insertion.format.connect(Some(&old), PROGRAM).unwrap();
         assert!(new.contains(PROGRAM) && !new.contains("/old/place"), "{new}");
         let (before, after) = new.rsplit_once("\"mcp\"").unwrap();
         let theirs = format!("{before}\"mcp\", \"--set\", \"a.b=c\"{after}");
-        assert_eq!(insertion.format.connection(&theirs, PROGRAM).unwrap(), Connection::Current);
+        assert_eq!(insertion.format.connection(&theirs, PROGRAM).unwrap(), InsertionState::Current);
         assert_eq!(insertion.format.connect(Some(&theirs), PROGRAM).unwrap(), theirs);
         assert_eq!(without(&insertion, &theirs), theirs);
     }
@@ -138,7 +142,7 @@ fn what_is_written_once_and_renewed_has_one_block() {
     let insertion = insertion("codex", Purpose::Primer);
     let both = insertion.format.connect(Some("before\n"), PROGRAM).unwrap() + "after\n";
     let old = both.replace("Be brief", "Be long");
-    assert_eq!(insertion.format.connection(&old, PROGRAM).unwrap(), Connection::Outdated);
+    assert_eq!(insertion.format.connection(&old, PROGRAM).unwrap(), InsertionState::Outdated);
     assert_eq!(insertion.format.connect(Some(&old), PROGRAM).unwrap(), both);
     assert_eq!(without(&insertion, &both), "before\nafter\n");
 }
@@ -158,7 +162,7 @@ fn marks_and_line_endings_stay() {
         // A file without the insertion is not changed.
         assert_eq!(without(&insertion, theirs), theirs);
         let both = insertion.format.connect(Some(theirs), PROGRAM).unwrap();
-        assert_eq!(insertion.format.connection(&both, PROGRAM).unwrap(), Connection::Current, "{both:?}");
+        assert_eq!(insertion.format.connection(&both, PROGRAM).unwrap(), InsertionState::Current, "{both:?}");
         if theirs.contains("\r\n") {
             assert_eq!(both.matches('\n').count(), both.matches("\r\n").count(), "{both:?}");
         }
@@ -221,7 +225,7 @@ fn an_editor_may_change_how_our_lines_end() {
     for changed in [both.trim_end().to_owned(), both.replace('\n', "\r\n")] {
         assert_eq!(
             insertion.format.connection(&changed, PROGRAM).unwrap(),
-            Connection::Current,
+            InsertionState::Current,
             "{changed:?}"
         );
         assert_eq!(insertion.format.connect(Some(&changed), PROGRAM).unwrap(), changed);

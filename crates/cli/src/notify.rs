@@ -70,7 +70,7 @@ pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), Co
     if quiet.is_some_and(|hours| notices::is_quiet(hours, time::minute_of_day(now))) {
         return Ok(());
     }
-    if let Some(text) = notices::grouped(&found) {
+    if let Some(text) = notices::join_notices(&found) {
         send(config, &text);
     }
     Ok(())

@@ -142,14 +142,14 @@ pub trait Repositories {
 /// The real places of paths, and the files there.
 pub trait Files {
     /// Locates a path in its worktree; resolves links as far as the path exists.
-    fn locate(&self, path: &Path) -> Located;
+    fn locate(&self, path: &Path) -> RealPath;
 
     /// Locates an entry of a directory: a link at the end of the path is not followed.
-    fn locate_entry(&self, path: &Path) -> Located {
+    fn locate_entry(&self, path: &Path) -> RealPath {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return self.locate(path) };
         let above = self.locate(parent);
         let path = Path::new(&above.path).join(name).to_string_lossy().into_owned();
-        Located { path, is_dir: false, ..above }
+        RealPath { path, is_dir: false, ..above }
     }
 
     /// Resolves links as far as the path exists: does less than [`Files::locate`].
@@ -273,7 +273,7 @@ pub struct PlacedDirectory {
 
 /// The real place of a path: symbolic links are followed, `.` and `..` are gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Located {
+pub struct RealPath {
     /// The common directory of the path's repository, if it is in one.
     pub repository: Option<PathBuf>,
     /// The root of the path's worktree; outside of any repository, of the file system.

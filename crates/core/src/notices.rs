@@ -66,7 +66,7 @@ pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Ve
 
 /// Joins notices into one text; a question seen on a screen is left out if another notice reports
 /// one of the same agent.
-pub fn grouped(notices: &[Notice]) -> Option<String> {
+pub fn join_notices(notices: &[Notice]) -> Option<String> {
     let is_news = |(at, notice): &(usize, &Notice)| {
         let tells_it = |(place, other): (usize, &Notice)| {
             other.agent == notice.agent && other.is_question && (place < *at || !other.is_seen)
@@ -125,12 +125,12 @@ mod tests {
         };
         let all =
             [("A", false), ("A", true), ("B", true), ("C", true), ("D", false), ("E", true)].map(notice);
-        assert_eq!(grouped(&all).unwrap(), "A waits\nB waits\nC waits\nand 2 more");
-        assert_eq!(grouped(&[]), None);
-        assert_eq!(grouped(&[("A", true), ("A", false)].map(notice)).unwrap(), "A waits");
+        assert_eq!(join_notices(&all).unwrap(), "A waits\nB waits\nC waits\nand 2 more");
+        assert_eq!(join_notices(&[]), None);
+        assert_eq!(join_notices(&[("A", true), ("A", false)].map(notice)).unwrap(), "A waits");
         // Other notices of the same agent are kept.
         let other = |text: &str| Notice { text: text.into(), is_question: false, ..notice(("A", false)) };
         let all = [other("A writes: one"), notice(("A", true)), other("A has an error")];
-        assert_eq!(grouped(&all).unwrap(), "A writes: one\nA waits\nA has an error");
+        assert_eq!(join_notices(&all).unwrap(), "A writes: one\nA waits\nA has an error");
     }
 }

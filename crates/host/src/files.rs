@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use consort_core::claims::FileStamp;
 use consort_core::host::FileContent;
-use consort_core::host::Located;
+use consort_core::host::RealPath;
 use consort_files::TemporaryFiles;
 use consort_files::Tree;
 
@@ -21,7 +21,7 @@ const MOST_LINKS: usize = 16;
 /// Most names of a directory that are listed.
 const MOST_NAMES: usize = 2_000;
 
-pub(crate) fn locate(path: &Path) -> Located {
+pub(crate) fn locate(path: &Path) -> RealPath {
     let real = real_path(path);
     let metadata = fs::metadata(&real).ok();
     let (exists, is_dir) = (metadata.is_some(), metadata.is_some_and(|metadata| metadata.is_dir()));
@@ -29,11 +29,11 @@ pub(crate) fn locate(path: &Path) -> Located {
         if let Some(git_dir) = git::git_dir(worktree) {
             let repository = Some(git::text(&git::common_dir(&git_dir)));
             let path = real.strip_prefix(worktree).unwrap_or(&real).to_string_lossy().into_owned();
-            return Located { repository, worktree: git::text(worktree), path, exists, is_dir };
+            return RealPath { repository, worktree: git::text(worktree), path, exists, is_dir };
         }
     }
     let path = real.to_string_lossy().into_owned();
-    Located { repository: None, worktree: "/".into(), path, exists, is_dir }
+    RealPath { repository: None, worktree: "/".into(), path, exists, is_dir }
 }
 
 /// Lists the names in a directory that are text, up to a limit.

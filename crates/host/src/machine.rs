@@ -13,11 +13,11 @@ use consort_core::claims::Pattern;
 use consort_core::host::Clock;
 use consort_core::host::FileContent;
 use consort_core::host::Files;
-use consort_core::host::Located;
 use consort_core::host::Notifier;
 use consort_core::host::PlacedDirectory;
 use consort_core::host::Process;
 use consort_core::host::Processes;
+use consort_core::host::RealPath;
 use consort_core::host::Repositories;
 use consort_core::host::RootCommit;
 use consort_core::host::Topic;
@@ -206,7 +206,7 @@ impl Files for Machine {
         files::content_hash(path)
     }
 
-    fn locate(&self, path: &Path) -> Located {
+    fn locate(&self, path: &Path) -> RealPath {
         files::locate(path)
     }
 

@@ -119,7 +119,7 @@ impl ClaimStore for SqliteTx<'_> {
         self.ask(|tx| {
             // For several resources, or where case does not matter, all holds are looked at.
             let (exact, beginnings) = match (resources, case) {
-                ([resource], Case::Matters) => resource.spellings_near(),
+                ([resource], Case::Matters) => resource.lookup_keys(),
                 _ => (Vec::new(), vec![String::new()]),
             };
             let mut holds = Vec::new();

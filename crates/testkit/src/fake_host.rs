@@ -12,11 +12,11 @@ use consort_core::claims::FileStamp;
 use consort_core::claims::Pattern;
 use consort_core::host::Clock;
 use consort_core::host::Files;
-use consort_core::host::Located;
 use consort_core::host::Notifier;
 use consort_core::host::PlacedDirectory;
 use consort_core::host::Process;
 use consort_core::host::Processes;
+use consort_core::host::RealPath;
 use consort_core::host::Repositories;
 use consort_core::host::RootCommit;
 use consort_core::host::Topic;
@@ -181,11 +181,11 @@ impl Repositories for FakeHost {
 
 impl Files for FakeHost {
     /// Splits a path like [`Repositories::place`]; only worktrees count as existing.
-    fn locate(&self, path: &Path) -> Located {
+    fn locate(&self, path: &Path) -> RealPath {
         let PlacedDirectory { worktree, repository, .. } = self.place(path);
         let rest = path.strip_prefix(&worktree).unwrap_or(path).to_string_lossy().into_owned();
         let is_dir = rest.is_empty();
-        Located { repository: Some(repository), worktree, path: rest, exists: is_dir, is_dir }
+        RealPath { repository: Some(repository), worktree, path: rest, exists: is_dir, is_dir }
     }
 
     fn real_path(&self, path: &Path) -> PathBuf {

@@ -6,7 +6,7 @@ use std::path::Path;
 use consort_agents::Level;
 use consort_core::App;
 use consort_core::claims::CommandView;
-use consort_core::claims::PathOutcome;
+use consort_core::claims::PathExplanation;
 use consort_core::claims::Strength;
 use consort_core::claims::judgement;
 use consort_core::engine::StoreError;
@@ -112,7 +112,7 @@ fn is_shielded(app: &mut App, caller: &CallerFacts, home: &Path) -> Result<bool,
     Ok(is_connected && consort_host::shield::is_available().is_ok())
 }
 
-fn lines(outcome: &PathOutcome) -> Vec<String> {
+fn lines(outcome: &PathExplanation) -> Vec<String> {
     let path = text::foreign(&outcome.path, 200);
     let path = if outcome.path.is_empty() { "this worktree".to_owned() } else { path };
     let mut lines = Vec::new();

@@ -16,8 +16,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_agents::AgentCli;
-use consort_agents::Connection;
 use consort_agents::Insertion;
+use consort_agents::InsertionState;
 use consort_agents::Level;
 use consort_core::text;
 use consort_host::env;
@@ -121,10 +121,10 @@ pub(crate) fn connection_states(world: &World, worktree: &Path) -> Vec<Connectio
         // Connecting is tried on the text too: a file that would fail is reported before `init`.
         let found = format.connection(&text, &ours);
         match found.and_then(|found| format.connect(Some(&text), &ours).map(|_| found)) {
-            Ok(Connection::Absent) => State::Absent,
-            Ok(Connection::Outdated) => State::Outdated,
-            Ok(Connection::SwitchedOff) => State::SwitchedOff,
-            Ok(Connection::Current) => State::Current,
+            Ok(InsertionState::Absent) => State::Absent,
+            Ok(InsertionState::Outdated) => State::Outdated,
+            Ok(InsertionState::SwitchedOff) => State::SwitchedOff,
+            Ok(InsertionState::Current) => State::Current,
             Err(error) => State::Malformed(format!("{}, {error}", file.path().display())),
         }
     };
@@ -166,7 +166,7 @@ pub(crate) fn hook_program(level: Level<'_>) -> String {
 pub(crate) fn is_there(insertion: &Insertion, level: Level<'_>) -> bool {
     let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
     let found = || insertion.format.connection(&text, &hook_program(level));
-    !text.trim().is_empty() && found().is_ok_and(|found| found != Connection::Absent)
+    !text.trim().is_empty() && found().is_ok_and(|found| found != InsertionState::Absent)
 }
 
 /// Tells whether commands of a CLI run behind the shield.
@@ -190,7 +190,7 @@ pub(crate) fn is_alive(insertion: &Insertion, level: Level<'_>) -> bool {
         false => find_program(program).is_some(),
     };
     match insertion.format.connection(&text, &ours) {
-        Ok(Connection::Absent) | Err(_) => false,
+        Ok(InsertionState::Absent) | Err(_) => false,
         Ok(_) => {
             let programs = insertion.format.programs(&text, &ours);
             programs.is_empty() || programs.iter().any(is_there)

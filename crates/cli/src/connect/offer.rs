@@ -7,8 +7,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_agents::AgentCli;
-use consort_agents::Connection;
 use consort_agents::Insertion;
+use consort_agents::InsertionState;
 use consort_agents::Level;
 use consort_agents::Purpose;
 use consort_agents::allow;
@@ -218,7 +218,7 @@ fn summary(target: &OfferedCli, wanted: &[Purpose]) -> String {
     let is_due = |insertion: &&Insertion| {
         let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
         let found = insertion.format.connection(&text, &hook_program(level));
-        text.trim().is_empty() || !matches!(found, Ok(Connection::Current))
+        text.trim().is_empty() || !matches!(found, Ok(InsertionState::Current))
     };
     let parts = wanted.iter().filter_map(|part| {
         let insertion = insertions.iter().filter(|insertion| insertion.purpose == *part).find(is_due)?;

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_agents::AgentCli;
-use consort_agents::Connection;
 use consort_agents::Insertion;
 use consort_agents::InsertionFormat;
+use consort_agents::InsertionState;
 use consort_agents::Level;
 use consort_agents::Purpose;
 use consort_agents::SettingsError;
@@ -191,7 +191,7 @@ fn connected(
         let found = plan.before.as_deref().filter(|text| !text.trim().is_empty());
         let found = found.map(|text| insertion.format.connection(text, &ours)).transpose().map_err(cannot);
         match found {
-            Ok(None | Some(Connection::Absent)) if !is_wanted(insertion) => {}
+            Ok(None | Some(InsertionState::Absent)) if !is_wanted(insertion) => {}
             Err(error)
                 if !is_needed(insertion, &is_wanted)
                     && insertions.iter().any(|one| is_needed(one, &is_wanted)) =>
@@ -314,7 +314,7 @@ fn may_be_theirs(insertion: &Insertion) -> bool {
 /// in it are the person's own.
 fn has_more_than_rules(text: &str, insertions: &[Insertion], ours: &str) -> bool {
     let is_there = |insertion: &Insertion| {
-        insertion.format.connection(text, ours).is_ok_and(|found| found != Connection::Absent)
+        insertion.format.connection(text, ours).is_ok_and(|found| found != InsertionState::Absent)
     };
     insertions.iter().any(|insertion| !may_be_theirs(insertion) && is_there(insertion))
 }

@@ -21,7 +21,7 @@ use consort_core::monitor::PaneSubject;
 use consort_core::monitor::PaneViewer as _;
 use consort_core::monitor::RecordedState;
 use consort_core::monitor::Signature;
-use consort_core::monitor::Stall;
+use consort_core::monitor::StallCertainty;
 use consort_core::monitor::Sweep;
 use consort_core::monitor::TerminalError;
 use consort_core::monitor::Transition;
@@ -319,7 +319,7 @@ fn glance(pane: &WatchedPane, now: Timestamp) -> PaneGlance {
         since: watched.since,
         question: reading.question.as_deref().filter(|_| has_menu).map(redacted),
         options: reading.options.iter().filter(|_| has_menu).map(|option| option.label.clone()).collect(),
-        is_stalled: watched.stall == Stall::Confirmed,
+        is_stalled: watched.stall == StallCertainty::Confirmed,
         is_away: is_idle && !was_there && subject.opener().is_none(),
         typed: pane.typed.told(),
         history: watched.history.iter().map(|(at, state)| (*at, state.as_str().to_owned())).collect(),

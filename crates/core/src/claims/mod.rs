@@ -53,7 +53,7 @@ pub use model::HoldsOutcome;
 pub use model::Mode;
 pub use model::Obstacle;
 pub use model::Overlap;
-pub use model::PathOutcome;
+pub use model::PathExplanation;
 pub use model::PendingWrite;
 pub use model::PublishedHold;
 pub use model::ReadStamp;

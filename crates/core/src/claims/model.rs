@@ -62,10 +62,10 @@ impl Resource {
 
     /// Lists where overlapping resources may be stored: exact spellings, and the beginnings of
     /// all other spellings. Only where case matters.
-    pub fn spellings_near(&self) -> (Vec<String>, Vec<String>) {
+    pub fn lookup_keys(&self) -> (Vec<String>, Vec<String>) {
         let Self::Paths(pattern) = self else { return (vec![self.to_string()], Vec::new()) };
         let of_files = |texts: Vec<String>| texts.iter().map(|text| format!("{FILE}{text}")).collect();
-        let (above, beginnings) = pattern.near();
+        let (above, beginnings) = pattern.lookup_keys();
         (of_files(above), of_files(beginnings))
     }
 
@@ -414,7 +414,7 @@ pub struct Overlap {
 
 /// The reasons a path may be written or not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PathOutcome {
+pub struct PathExplanation {
     pub at: Timestamp,
     pub path: String,
     #[serde(skip_serializing_if = "Option::is_none")]

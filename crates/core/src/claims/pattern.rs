@@ -146,7 +146,7 @@ impl Pattern {
     /// Lists where overlapping patterns are found among thousands: the spellings of directories
     /// above all that this one means, and the beginnings of all other overlapping patterns. Only
     /// where case matters.
-    pub fn near(&self) -> (Vec<String>, Vec<String>) {
+    pub fn lookup_keys(&self) -> (Vec<String>, Vec<String>) {
         let beginning = plain_beginning(&self.0).trim_end_matches('/');
         let (mut above, mut beginnings) = (Vec::new(), vec![beginning.to_owned()]);
         for (at, character) in beginning.char_indices() {

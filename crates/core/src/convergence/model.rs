@@ -140,14 +140,14 @@ impl PredictionOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
     pub threshold: f64,
-    pub all: Counts,
+    pub all: PredictionCounts,
     /// The outcomes since the threshold was last reviewed.
-    pub round: Counts,
+    pub round: PredictionCounts,
 }
 
 /// The numbers of predictions by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct PredictionCounts {
     pub prevented: u32,
     pub occurred: u32,
     pub false_positive: u32,

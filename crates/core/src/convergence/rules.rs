@@ -2,9 +2,9 @@
 //! agent's suitability for a task.
 
 use super::Counters;
-use super::Counts;
 use super::Domains;
 use super::Prediction;
+use super::PredictionCounts;
 use super::PredictionNote;
 use super::PredictionOutcome;
 use super::Signal;
@@ -97,11 +97,15 @@ pub(super) fn both_spoke(
 
 impl Default for Counters {
     fn default() -> Self {
-        Self { threshold: DEFAULT_THRESHOLD, all: Counts::default(), round: Counts::default() }
+        Self {
+            threshold: DEFAULT_THRESHOLD,
+            all: PredictionCounts::default(),
+            round: PredictionCounts::default(),
+        }
     }
 }
 
-impl Counts {
+impl PredictionCounts {
     /// Returns the sum of all outcomes.
     pub fn total(&self) -> u32 {
         self.prevented + self.occurred + self.false_positive + self.expired
@@ -135,7 +139,7 @@ impl Counters {
             // Round to hundredths, so that steps add up exactly.
             let moved = ((self.threshold + step) * 100.0).round() / 100.0;
             self.threshold = moved.clamp(LOWEST, HIGHEST);
-            self.round = Counts::default();
+            self.round = PredictionCounts::default();
         }
         self
     }

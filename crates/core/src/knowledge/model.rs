@@ -263,7 +263,7 @@ pub struct RenewRequest {
 
 /// The requests that were made, and the records for which none could be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RenewOutcome {
+pub struct RenewalRequests {
     /// One request for each file that a record depends on.
     pub asked: Vec<Renewal>,
     /// The names of records that depend on no file, so that no session can be asked.

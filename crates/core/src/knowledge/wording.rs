@@ -1,7 +1,7 @@
 //! The texts about suggestions and requests to renew that people and models read.
 
 use super::Known;
-use super::RenewOutcome;
+use super::RenewalRequests;
 use super::Scope;
 use super::Suggestion;
 use crate::text;
@@ -40,7 +40,7 @@ impl Suggestion {
     }
 }
 
-impl RenewOutcome {
+impl RenewalRequests {
     /// Returns a line for each request, for each record about which nobody can be asked, or for
     /// nothing stale.
     pub fn told(&self) -> Vec<String> {

@@ -78,7 +78,7 @@ pub(super) fn batch(
 }
 
 /// Renders a whole letter, for the reader `who`.
-pub fn letter(letter: &Letter, who: &Actor, here: Option<&ProjectId>, now: Timestamp) -> String {
+pub fn render_letter(letter: &Letter, who: &Actor, here: Option<&ProjectId>, now: Timestamp) -> String {
     let (mut quoted, reader) = (String::new(), QuoteReader { who: Some(who), here });
     quote(&mut quoted, &letter.message, letter.again, false, reader, now, usize::MAX);
     quoted

@@ -80,7 +80,7 @@ pub use pane::RecordedState;
 pub use progress::progress_hash;
 pub use schedule::Difference;
 pub use schedule::Pace;
-pub use schedule::Stall;
+pub use schedule::StallCertainty;
 pub use schedule::Triage;
 pub use schedule::next_interval;
 pub use signature::ComposerRule;

@@ -119,7 +119,7 @@ pub fn next_interval(pace: Pace, last: Duration, difference: Difference) -> Dura
 
 /// The degree of certainty that an agent has stalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stall {
+pub enum StallCertainty {
     No,
     Potential,
     Confirmed,
@@ -127,17 +127,17 @@ pub enum Stall {
 
 /// Tells whether an agent has stalled whose screen has been the same for the time `unchanged`. `is_busy` says
 /// that a process started by the agent computes, reads or writes.
-pub(super) fn stall(state: PaneState, pace: Pace, unchanged: Duration, is_busy: bool) -> Stall {
+pub(super) fn stall(state: PaneState, pace: Pace, unchanged: Duration, is_busy: bool) -> StallCertainty {
     if is_busy || !matches!(state, PaneState::Working | PaneState::Retrying) {
-        return Stall::No;
+        return StallCertainty::No;
     }
     let (_, most) = pace.interval();
     if unchanged >= most * 3 {
-        Stall::Confirmed
+        StallCertainty::Confirmed
     } else if unchanged >= most * 2 {
-        Stall::Potential
+        StallCertainty::Potential
     } else {
-        Stall::No
+        StallCertainty::No
     }
 }
 
@@ -158,13 +158,13 @@ pub enum Triage {
 pub(super) const ACTS: u32 = 3;
 
 /// Returns the next step about a stall after `acts` actions, the last of which was `since_act` ago.
-pub(super) fn triage(stall: Stall, acts: u32, since_act: Duration, is_escalated: bool) -> Triage {
+pub(super) fn triage(stall: StallCertainty, acts: u32, since_act: Duration, is_escalated: bool) -> Triage {
     match stall {
-        Stall::No | Stall::Potential => Triage::Watch,
-        Stall::Confirmed if is_escalated => Triage::Wait,
-        Stall::Confirmed if acts > 0 && since_act < DIAGNOSIS => Triage::Watch,
-        Stall::Confirmed if acts < ACTS => Triage::Act,
-        Stall::Confirmed => Triage::Escalate,
+        StallCertainty::No | StallCertainty::Potential => Triage::Watch,
+        StallCertainty::Confirmed if is_escalated => Triage::Wait,
+        StallCertainty::Confirmed if acts > 0 && since_act < DIAGNOSIS => Triage::Watch,
+        StallCertainty::Confirmed if acts < ACTS => Triage::Act,
+        StallCertainty::Confirmed => Triage::Escalate,
     }
 }
 
@@ -198,19 +198,19 @@ mod tests {
             let at = |seconds| stall(state, pace, Duration::from_secs(seconds), is_busy);
             prop_assert!(at(seconds) <= at(seconds + more));
             if is_busy || !matches!(state, PaneState::Working | PaneState::Retrying) {
-                prop_assert_eq!(at(seconds), Stall::No);
+                prop_assert_eq!(at(seconds), StallCertainty::No);
             } else {
                 let most = pace.interval().1.as_secs();
-                prop_assert_eq!(at(2 * most - 1), Stall::No);
-                prop_assert_eq!(at(2 * most), Stall::Potential);
-                prop_assert_eq!(at(3 * most - 1), Stall::Potential);
-                prop_assert_eq!(at(3 * most), Stall::Confirmed);
+                prop_assert_eq!(at(2 * most - 1), StallCertainty::No);
+                prop_assert_eq!(at(2 * most), StallCertainty::Potential);
+                prop_assert_eq!(at(3 * most - 1), StallCertainty::Potential);
+                prop_assert_eq!(at(3 * most), StallCertainty::Confirmed);
             }
         }
 
         #[test]
         fn the_person_is_asked_after_three_acts_and_once(since in 0u64..100, escalated: bool) {
-            let step = |acts| triage(Stall::Confirmed, acts, Duration::from_secs(since), escalated);
+            let step = |acts| triage(StallCertainty::Confirmed, acts, Duration::from_secs(since), escalated);
             for acts in 0..10 {
                 match step(acts) {
                     Triage::Escalate => prop_assert!(acts >= ACTS && !escalated),

@@ -9,7 +9,7 @@ use super::PaneLook;
 use super::PaneState;
 use super::Signature;
 use super::SignatureRule;
-use super::Stall;
+use super::StallCertainty;
 use super::TextPattern;
 use super::Triage;
 use super::TypingPurpose;
@@ -140,7 +140,10 @@ fn a_stall_is_followed_step_by_step() {
     // New output ends the stall.
     let now = Timestamp(301 * Timestamp::SECOND);
     watched.observe(&look("● Read(src/lib.rs)\nesc to interrupt\n"), None, now);
-    assert_eq!((watched.stall, watched.acts(), watched.seems_stalled("", now)), (Stall::No, 0, false));
+    assert_eq!(
+        (watched.stall, watched.acts(), watched.seems_stalled("", now)),
+        (StallCertainty::No, 0, false)
+    );
     // A tool that uses CPU time proves that the agent lives, even if the screen does not move.
     let later = Timestamp(2_000 * Timestamp::SECOND);
     assert!(watched.seems_stalled("", later));

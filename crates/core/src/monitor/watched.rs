@@ -10,7 +10,7 @@ use super::PaneState;
 use super::combine::combine;
 use super::progress::progress_hash;
 use super::schedule::Pace;
-use super::schedule::Stall;
+use super::schedule::StallCertainty;
 use super::schedule::Triage;
 use super::schedule::stall;
 use super::schedule::triage;
@@ -36,7 +36,7 @@ pub struct Watched {
     /// The state that the screen alone shows, and the time since when.
     seen: (PaneState, Timestamp),
     prompted_at: Timestamp,
-    pub stall: Stall,
+    pub stall: StallCertainty,
     acts: u32,
     acted_at: Timestamp,
     is_escalated: bool,
@@ -63,7 +63,7 @@ impl Watched {
             progress: (progress_hash(&look.screen), now),
             seen: (look.reading.state, now),
             prompted_at: now,
-            stall: Stall::No,
+            stall: StallCertainty::No,
             acts: 0,
             acted_at: now,
             is_escalated: false,
@@ -149,7 +149,7 @@ impl Watched {
 
     /// Tells whether the agent may have stalled, judged by its screen alone.
     pub fn seems_stalled(&self, doing: &str, now: Timestamp) -> bool {
-        stall(self.state, self.pace(doing, now), self.unchanged(now), false) > Stall::No
+        stall(self.state, self.pace(doing, now), self.unchanged(now), false) > StallCertainty::No
     }
 
     /// Decides the next step about a stall, and counts it; `is_busy` says that a process started by the agent
@@ -176,6 +176,6 @@ impl Watched {
 
     /// Clears the stall, because the agent goes on.
     fn recover(&mut self) {
-        (self.stall, self.acts, self.is_escalated) = (Stall::No, 0, false);
+        (self.stall, self.acts, self.is_escalated) = (StallCertainty::No, 0, false);
     }
 }

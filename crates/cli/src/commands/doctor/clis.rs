@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use consort_agents::AgentCli;
-use consort_agents::Connection;
 use consort_agents::Insertion;
+use consort_agents::InsertionState;
 use consort_agents::Level;
 use consort_core::text;
 use serde_json::Value;
@@ -205,7 +205,7 @@ pub(super) fn lacks_rules(
     let is_lacking = |insertion: &Insertion| {
         let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
         let found = insertion.format.connection(&text, &connect::hook_program(level));
-        text.trim().is_empty() || matches!(found, Ok(Connection::Absent | Connection::Outdated))
+        text.trim().is_empty() || matches!(found, Ok(InsertionState::Absent | InsertionState::Outdated))
     };
     cli.allow(level).iter().any(is_lacking)
 }

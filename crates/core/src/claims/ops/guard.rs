@@ -34,7 +34,7 @@ use crate::config::settings_from;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
-use crate::host::Located;
+use crate::host::RealPath;
 use crate::journal::Actor;
 use crate::presence;
 use crate::presence::Caller;
@@ -331,7 +331,7 @@ fn is_reached(
 }
 
 /// Tells whether git itself will refuse, because of uncommitted changes in files that it would write.
-fn is_stopped_by_git(host: &dyn Host, located: &Located, target: &PendingWrite) -> bool {
+fn is_stopped_by_git(host: &dyn Host, located: &RealPath, target: &PendingWrite) -> bool {
     let everything = Pattern::tree("");
     match target.by.as_str() {
         "git rebase" => host.has_changes(&located.worktree, &everything, false) == Some(true),
@@ -349,7 +349,7 @@ fn is_for_changes(by: &str) -> bool {
 }
 
 /// Tells whether a file exists and is untracked.
-fn is_untracked(host: &dyn Host, located: &Located, path: &Pattern, target: &PendingWrite) -> bool {
+fn is_untracked(host: &dyn Host, located: &RealPath, path: &Pattern, target: &PendingWrite) -> bool {
     let found = host.locate(&target.path);
     let has_changes = |with_new| host.has_changes(&located.worktree, path, with_new);
     found.exists && !found.is_dir && has_changes(true) == Some(true) && has_changes(false) == Some(false)

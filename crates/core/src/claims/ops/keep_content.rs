@@ -15,7 +15,7 @@ use crate::claims::Strength;
 use crate::claims::rules;
 use crate::engine::StoreError;
 use crate::host::Host;
-use crate::host::Located;
+use crate::host::RealPath;
 use crate::journal::Actor;
 use crate::presence::SessionId;
 use crate::side_files::SideFiles;
@@ -36,7 +36,7 @@ impl App {
         &self,
         side_files: &dyn SideFiles,
         session: &SessionId,
-        located: &Located,
+        located: &RealPath,
     ) -> bool {
         let mine = held_by(&*self.host, side_files, session, located);
         if !mine.is_empty() {
@@ -91,7 +91,7 @@ pub(super) fn held_by(
     host: &dyn Host,
     side_files: &dyn SideFiles,
     session: &SessionId,
-    located: &Located,
+    located: &RealPath,
 ) -> Vec<PublishedHold> {
     let (me, case) = (Actor::Agent(session.clone()), host.case());
     let file = Pattern::file(&located.path);

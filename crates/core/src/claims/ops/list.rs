@@ -15,7 +15,7 @@ use crate::claims::ClaimError;
 use crate::claims::HeldSummary;
 use crate::claims::HoldView;
 use crate::claims::HoldsOutcome;
-use crate::claims::PathOutcome;
+use crate::claims::PathExplanation;
 use crate::claims::Pattern;
 use crate::claims::Resource;
 use crate::claims::Strength;
@@ -96,7 +96,7 @@ impl App {
         caller: &CallerFacts,
         cwd: &Path,
         path: &str,
-    ) -> Result<PathOutcome, ClaimError> {
+    ) -> Result<PathExplanation, ClaimError> {
         let (now, case) = (self.host.now(), self.host.case());
         let files = self.engine.side_files();
         if path.trim().is_empty() {
@@ -140,7 +140,7 @@ impl App {
             let yours = me == Actor::Agent(agent.session.clone());
             touched.push(TouchView { touch, name: agent.name.to_string(), yours });
         }
-        Ok(PathOutcome {
+        Ok(PathExplanation {
             at: now,
             path: pattern.shown(),
             project,

@@ -49,7 +49,7 @@ use crate::claims::rules::ParsedResource;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
-use crate::host::Located;
+use crate::host::RealPath;
 use crate::journal::Actor;
 use crate::presence;
 use crate::presence::Agent;
@@ -170,7 +170,7 @@ fn parse_resources(
 
 /// Locates a typed path for a caller that only looks: from `cwd`, or from the root if the path
 /// exists only there.
-fn find(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
+fn find(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(RealPath, Pattern), ClaimError> {
     let here = locate(host, cwd, typed)?;
     if here.0.exists {
         return Ok(here);
@@ -182,7 +182,7 @@ fn find(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), 
 
 /// Locates a typed path or glob, and makes its pattern. A file that exists under exactly the
 /// typed name is meant, also if the name looks like a glob.
-fn locate(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
+fn locate(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(RealPath, Pattern), ClaimError> {
     let whole = host.locate(&cwd.join(typed));
     if whole.exists || !is_glob(typed) {
         let is_dir = whole.is_dir || typed.ends_with('/');
@@ -215,12 +215,12 @@ fn locate(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern)
 /// A write in one of the repositories that it reaches: the place, and the paths there.
 struct ResolvedTarget<'a> {
     target: &'a PendingWrite,
-    located: Located,
+    located: RealPath,
     paths: Pattern,
 }
 
 /// Locates a write, and makes the pattern of its paths; `None` where only git could tell which files.
-pub fn written(host: &dyn Host, target: &PendingWrite) -> Option<(Located, Pattern)> {
+pub fn written(host: &dyn Host, target: &PendingWrite) -> Option<(RealPath, Pattern)> {
     let is_told = matches!(target.extent, Extent::File | Extent::Tree | Extent::Glob);
     let first = reach(host, target).into_iter().next();
     first.filter(|_| is_told).map(|reach| (reach.located, reach.paths))
@@ -240,7 +240,7 @@ fn reach<'a>(host: &dyn Host, target: &'a PendingWrite) -> Vec<ResolvedTarget<'a
     if matches!(target.extent, Extent::Changes | Extent::Worktree | Extent::Commits) {
         return vec![ResolvedTarget { target, located, paths: Pattern::tree("") }];
     }
-    let paths = |located: &Located| match target.extent {
+    let paths = |located: &RealPath| match target.extent {
         Extent::Tree => Pattern::tree(&located.path),
         _ => Pattern::file(&located.path),
     };
@@ -252,7 +252,7 @@ fn reach<'a>(host: &dyn Host, target: &'a PendingWrite) -> Vec<ResolvedTarget<'a
         let around = host.locate(above);
         let whole = inner.worktree.join(&inner.path);
         let Ok(path) = whole.strip_prefix(&around.worktree) else { break };
-        let located = Located { path: path.to_string_lossy().into_owned(), ..around };
+        let located = RealPath { path: path.to_string_lossy().into_owned(), ..around };
         if located.repository.is_none() {
             break;
         }
@@ -262,7 +262,7 @@ fn reach<'a>(host: &dyn Host, target: &'a PendingWrite) -> Vec<ResolvedTarget<'a
 }
 
 /// Finds the project of a located path; outside of any repository there is none.
-fn project_of(store: &dyn PresenceStore, located: &Located) -> Result<Option<ProjectId>, StoreError> {
+fn project_of(store: &dyn PresenceStore, located: &RealPath) -> Result<Option<ProjectId>, StoreError> {
     match &located.repository {
         None => Ok(None),
         Some(repository) => Ok(store.project_of(repository)?.map(|project| project.id)),

@@ -13,7 +13,7 @@ use crate::claims::Touch;
 use crate::claims::wording;
 use crate::engine::StoreError;
 use crate::host::Host;
-use crate::host::Located;
+use crate::host::RealPath;
 use crate::journal::Actor;
 use crate::messages;
 use crate::presence;
@@ -144,7 +144,7 @@ pub(super) fn written_elsewhere(
     host: &dyn Host,
     side_files: &dyn SideFiles,
     session: &SessionId,
-    located: &Located,
+    located: &RealPath,
 ) -> Vec<Touch> {
     let Some(repository) = &located.repository else { return Vec::new() };
     let since = host.now().minus(Timestamp::DAY);

@@ -10,9 +10,9 @@ use crate::knowledge::Kind;
 use crate::knowledge::KnowledgeError;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Known;
-use crate::knowledge::RenewOutcome;
 use crate::knowledge::RenewRequest;
 use crate::knowledge::Renewal;
+use crate::knowledge::RenewalRequests;
 use crate::knowledge::Scope;
 use crate::knowledge::digest;
 use crate::knowledge::resolve_path::split_line;
@@ -25,7 +25,7 @@ const MOST: usize = 100;
 impl App {
     /// Asks the next session that touches its file to look again at a record, or at everything that
     /// is stale.
-    pub fn ask_renewal(&mut self, request: &RenewRequest) -> Result<RenewOutcome, KnowledgeError> {
+    pub fn ask_renewal(&mut self, request: &RenewRequest) -> Result<RenewalRequests, KnowledgeError> {
         let by = match self.caller(&request.caller)? {
             Caller::Agent(agent) => Some(agent.name.to_string()),
             Caller::Person => None,
@@ -69,7 +69,7 @@ impl App {
             all.truncate(MOST);
             side_files.set_renewals(&repository, &all);
         }
-        Ok(RenewOutcome { asked, nowhere, found: found.len() })
+        Ok(RenewalRequests { asked, nowhere, found: found.len() })
     }
 
     /// Returns the repositories of a project on this machine: sessions in all of them read the same
