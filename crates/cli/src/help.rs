@@ -6,7 +6,7 @@ Lets the coding agents on this machine see each other, talk, and stay out of
 each other's way.
 
 Everyday:
-  who [agent], whoami   who is here and what they do; who you are
+  who [agent], whoami   who is here; who you are
   send <to…> '<text>'   to agents, `all`, or your user (`@me`)
   reply <n> '<text>'    to a message
   inbox                 yours: --all, --wait, --sent

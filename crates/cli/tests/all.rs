@@ -72,6 +72,7 @@ mod sdk_clients;
 mod serve;
 mod shield;
 mod shield_agents;
+mod soak;
 mod succession;
 mod surface;
 mod sync;

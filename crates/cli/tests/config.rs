@@ -217,11 +217,12 @@ fn what_is_unset_is_by_default_again() {
     .assert_eq(&world.run("config unset context.mode").to_string());
     assert_eq!(fs::read_to_string(&config).unwrap(), "# mine\n[context]\n# and this\n");
     assert_ne!(world.run("config unset context.mood").code, 0);
-    // To unset a value that protects more than the default takes a typed word.
+    // To unset a value that protects more than the default takes the person, who types a word.
     assert_eq!(world.run("config set claims.contest_seconds 80000").code, 0);
-    let loosened = world.run("config unset claims.contest_seconds");
-    assert_ne!(loosened.code, 0, "{loosened}");
+    let by_agent = world.run_as(Some("s1"), &["config", "unset", "claims.contest_seconds"]);
+    assert_ne!(by_agent.code, 0, "{by_agent}");
     assert!(world.run("config get claims.contest_seconds").stdout.contains("80000"));
+    assert_eq!(world.run("config unset claims.contest_seconds").code, 0);
 }
 
 #[test]

@@ -205,10 +205,8 @@ fn a_path_outside_the_project_is_kept_from_everyone() {
     std::fs::write(&outside, "x").unwrap();
     let path = outside.to_str().unwrap();
     let ran = world.run_as(Some("s1"), &["reserve", path]);
-    assert!(
-        ran.stderr.contains("outside this project. Agents of every project are kept from writing it."),
-        "{ran}"
-    );
+    let note = "is in no git repository. Agents of every project are kept from writing it.";
+    assert!(ran.stderr.contains(note), "{ran}");
     let payload = json!({
         "session_id": "s2", "cwd": world.project(), "hook_event_name": "PreToolUse", "tool_name": "Write",
         "tool_input": { "file_path": path, "content": "y" },

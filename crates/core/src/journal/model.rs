@@ -55,12 +55,9 @@ impl EntryId {
 
     /// Parses the text of an id.
     pub fn parse(text: &str) -> Option<Self> {
-        let (mut id, mut digits) = (0u128, 0);
-        for c in text.chars().filter(|c| *c != '-') {
-            id = id << 4 | u128::from(c.to_digit(16)?);
-            digits += 1;
-        }
-        (digits == 32).then(|| Self(id.to_be_bytes()))
+        let mut digits = text.chars().filter(|c| *c != '-').map(|c| c.to_digit(16));
+        let id = (0..32).try_fold(0, |id: u128, _| Some(id << 4 | u128::from(digits.next()??)))?;
+        digits.next().is_none().then(|| Self(id.to_be_bytes()))
     }
 
     /// Returns the moment that the id was made for.
