@@ -136,7 +136,7 @@ enum Command {
     /// Read, check and rebuild the journal
     #[command(subcommand)]
     Journal(commands::journal::Command),
-    /// What git runs before a commit
+    /// Run by git before a commit
     #[command(hide = true)]
     GitHook(commands::git_hook::Args),
     /// Show what Consort does in a minute, with agents that are scripted

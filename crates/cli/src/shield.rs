@@ -36,7 +36,7 @@ const TEXT: &str = "--text";
 // The argument parser sees only calls with something before, or instead of, the command.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What to run
+    /// The command to run
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
 }

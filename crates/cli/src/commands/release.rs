@@ -12,7 +12,7 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What to give up; without it, all that you have reserved
+    /// Paths to give up; without any, all that you have reserved
     path: Vec<String>,
     /// Also what another has reserved, once it was contested for long enough
     #[arg(long, requires = "path")]

@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// Your answer, or `-` to read it from standard input
     #[arg(required = true)]
     text: Vec<String>,
-    /// What it is for
+    /// The kind of message
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "info", value_parser = send::message_type())]
     kind: MessageType,
     /// Print JSON

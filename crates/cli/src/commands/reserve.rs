@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Wait until others have released them
     #[arg(long)]
     wait: bool,
-    /// How long: `30s`, `5m`; exits 7 if they are still reserved
+    /// Most time to wait: `30s`, `5m`; exits 7 if they are still reserved
     #[arg(long, value_name = "TIME", requires = "wait", value_parser = time::parse_duration)]
     timeout: Option<Duration>,
     /// Print JSON

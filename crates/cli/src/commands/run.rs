@@ -31,7 +31,7 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What is to be done; `-` reads it from standard input
+    /// The task; `-` reads it from standard input
     #[arg(required_unless_present_any = ["file", "task"])]
     text: Option<String>,
     /// Read the task from a file
@@ -45,10 +45,10 @@ pub(crate) struct Args {
     spec: Option<PathBuf>,
     #[command(flatten)]
     how: HowArgs,
-    /// Where it works
+    /// The directory it works in
     #[arg(long, value_name = "DIR", conflicts_with = "worktree")]
     cwd: Option<PathBuf>,
-    /// What its agent is called
+    /// The name of its agent
     #[arg(long)]
     name: Option<String>,
     /// Wait for its end, and print its result (the default)
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How a run, or each of several, is done.
+/// The options of a run, or of each of several.
 #[derive(clap::Args, Clone)]
 pub(crate) struct HowArgs {
     /// In which role: `consort roles list`
@@ -74,19 +74,19 @@ pub(crate) struct HowArgs {
     /// Which model, as that CLI calls it
     #[arg(long)]
     model: Option<String>,
-    /// How much it may do by itself
+    /// The safety level: what it may do by itself
     #[arg(long, value_parser = PossibleValuesParser::new(Safety::ALL.map(Safety::as_str)))]
     safety: Option<String>,
-    /// How much the model thinks
+    /// The model's reasoning effort
     #[arg(long, value_parser = PossibleValuesParser::new(REASONING.iter().copied()))]
     reasoning: Option<String>,
     /// In a git worktree of its own, which is merged back
     #[arg(long)]
     worktree: bool,
-    /// How long it may take: `10m`, `1h`
+    /// Most time it may take: `10m`, `1h`
     #[arg(long, value_name = "TIME", value_parser = time::parse_duration)]
     timeout: Option<Duration>,
-    /// What it may cost, in dollars
+    /// Most it may cost, in dollars
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     budget: Option<Cost>,
     /// Let a reviewer that only reads judge what it did

@@ -43,10 +43,10 @@ pub(crate) struct Args {
     /// To every agent on this machine; give only the text
     #[arg(long)]
     everywhere: bool,
-    /// What it is for
+    /// The kind of message
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "info", value_parser = message_type())]
     kind: MessageType,
-    /// How urgent it is [default: normal; for handoff and block: urgent]
+    /// Its priority [default: normal; for handoff and block: urgent]
     #[arg(short, long, value_parser = priority())]
     priority: Option<Priority>,
     /// The message this answers; without names, it goes to the sender of that one

@@ -48,7 +48,7 @@ pub(crate) struct NewArgs {
     /// The commands it is good for: `send,reserve`
     #[arg(long = "for", value_name = "COMMANDS", value_delimiter = ',', required = true)]
     commands: Vec<String>,
-    /// How long it is good
+    /// Time until it expires
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=365))]
     days: u16,
 }

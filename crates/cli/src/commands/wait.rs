@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Wait until this agent is idle or gone instead
     #[arg(long, value_name = "AGENT", conflicts_with = "path")]
     idle: Option<String>,
-    /// How long: `30s`, `5m`; exits 7 when it did not come about
+    /// Most time to wait: `30s`, `5m`; exits 7 when it is over
     #[arg(long, value_name = "TIME", value_parser = time::parse_duration)]
     timeout: Option<Duration>,
 }

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// Which agent CLI
     #[arg(value_parser = PossibleValuesParser::new(kinds()))]
     agent: String,
-    /// What to call it with: all that follows is its own, options too
+    /// Arguments for the CLI: all that follows, options too
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }

@@ -31,7 +31,7 @@ pub(crate) const USUAL_TOKENS: usize = 10_000;
 
 #[derive(Default, clap::Args)]
 pub(crate) struct ScopeArgs {
-    /// What is yours in every project, instead of this project's
+    /// Your own records, which count in every project, instead of this project's
     #[arg(long)]
     global: bool,
     /// Print JSON

@@ -25,7 +25,7 @@ use crate::world::caller_facts;
 pub(crate) struct Args {
     /// An agent, here or gone, or `all` of this project
     agent: String,
-    /// How much
+    /// The amount of detail
     #[arg(long, default_value = "standard")]
     tier: DetailTier,
     /// Send it to this agent instead of printing it
@@ -41,7 +41,7 @@ const LONGEST: usize = messages::LONGEST_TEXT - 300;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum DetailTier {
-    /// What it was about and what is unfinished
+    /// The subject and the unfinished work
     Brief,
     /// And its topics, files, claims, changes and last messages
     Standard,

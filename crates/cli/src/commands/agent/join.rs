@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The name to take; without it, CONSORT_NAME or a memorable one
     #[arg(long)]
     name: Option<String>,
-    /// What kind of agent joins, where no known agent CLI runs this
+    /// The kind of the agent, where no known agent CLI runs this
     #[arg(long, requires = "pid", value_parser = kind)]
     kind: Option<String>,
     /// The process whose life is the agent's

@@ -14,7 +14,7 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What is to be done
+    /// The task
     task: String,
     /// Send it to the one who is best placed
     #[arg(long)]

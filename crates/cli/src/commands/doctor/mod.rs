@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::text;
 use serde::Serialize;
@@ -193,28 +194,7 @@ fn store(world: &World) -> Vec<DoctorFinding> {
         let detail = "the tables and the journal do not agree";
         findings.push(finding("store", Severity::Problem, detail, Some("consort journal verify")));
     }
-    match app.engine_mut().newer_schema() {
-        Ok(Some(schema)) => findings.push(finding(
-            "store",
-            Severity::Problem,
-            format!(
-                "{} has schema {schema}, made by a newer consort; this one only reads it",
-                path.display()
-            ),
-            Some("cargo install --path crates/cli"),
-        )),
-        _ => findings.push(finding(
-            "store",
-            Severity::Ok,
-            format!(
-                "{}, schema {}, {}",
-                path.display(),
-                consort_sqlite::SCHEMA,
-                text::count(entries as usize, "entry")
-            ),
-            None,
-        )),
-    }
+    findings.push(schema_and_size(world, &mut app, entries as usize));
     if let Ok(metadata) = fs::metadata(&world.paths.data)
         && metadata.permissions().mode() & 0o077 != 0
     {
@@ -223,6 +203,24 @@ fn store(world: &World) -> Vec<DoctorFinding> {
         findings.push(finding("permissions", Severity::Warning, detail, Some(&fix)));
     }
     findings
+}
+
+/// Says which schema the store has, and how many entries.
+fn schema_and_size(world: &World, app: &mut App, entries: usize) -> DoctorFinding {
+    let store = world.paths.store();
+    let store = store.display();
+    match app.engine_mut().newer_schema() {
+        Ok(Some(schema)) => {
+            let detail =
+                format!("{store} has schema {schema}, made by a newer consort; this one only reads it");
+            finding("store", Severity::Problem, detail, Some("cargo install --path crates/cli"))
+        }
+        _ => {
+            let detail =
+                format!("{store}, schema {}, {}", consort_sqlite::SCHEMA, text::count(entries, "entry"));
+            finding("store", Severity::Ok, detail, None)
+        }
+    }
 }
 
 /// Returns the command that opens a file for the person to change.

@@ -10,7 +10,7 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What another holds and you need
+    /// Paths that another has reserved and you need
     resource: String,
     /// Why: the holder reads it
     #[arg(long)]

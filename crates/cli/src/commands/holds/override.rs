@@ -10,7 +10,7 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What everyone may write, reserved or not
+    /// Paths that everyone may write, reserved or not
     path: String,
     /// For how long, a day at most: `10m`, `1h`
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = minutes)]

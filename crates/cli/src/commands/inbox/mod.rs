@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// Wait for a message if there is none
     #[arg(long)]
     wait: bool,
-    /// How long to wait: `30s`, `5m`; exits 7 when nothing came
+    /// Most time to wait: `30s`, `5m`; exits 7 when nothing came
     #[arg(long, value_name = "TIME", requires = "wait", value_parser = time::parse_duration)]
     timeout: Option<Duration>,
     /// List the last messages, read or not, without marking anything as read
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// Show a thread by any of its messages: `41`, or `web#41` for another project's
     #[arg(long, value_name = "N", conflicts_with_all = ["wait", "peek", "from", "all", "sent"])]
     thread: Option<MessageName>,
-    /// How many to list with `--all` or `--sent`
+    /// Most messages to list with `--all` or `--sent`
     #[arg(short = 'n', value_name = "COUNT", default_value_t = 20)]
     count: usize,
     /// Look without marking anything as read

@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Go on printing entries as they are recorded
     #[arg(short, long)]
     follow: bool,
-    /// How many of the latest entries to print (not with --since)
+    /// Most entries to print, the latest (not with --since)
     #[arg(short = 'n', long, default_value_t = 20, conflicts_with = "since")]
     lines: usize,
     /// Only entries since then: `2h`, `30m`, `2026-11-01`, `2026-11-01T12:00`

@@ -19,12 +19,12 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What it is
+    /// The kind of record
     #[arg(value_parser = PossibleValuesParser::new(["principle", "pattern", "decision", "file", "note"]))]
     kind: String,
-    /// What it is called; of a file, its path
+    /// Its name; for a file, its path
     name: String,
-    /// What it says
+    /// Its text
     text: Option<String>,
     /// More of it: `confidence=0.9`, `tags=sync`, `locations=src/a.rs:12`
     #[arg(value_name = "FIELD=VALUE")]

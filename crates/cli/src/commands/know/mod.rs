@@ -134,7 +134,7 @@ pub(crate) enum Command {
     /// Keep results that follow from a file's content alone
     #[command(subcommand)]
     Cache(cache::Command),
-    /// What git runs to merge two such files: base, ours, theirs
+    /// Run by git to merge two such files: base, ours, theirs
     #[command(hide = true)]
     Merge { base: PathBuf, ours: PathBuf, theirs: PathBuf },
     /// The same, in the process that may die of it

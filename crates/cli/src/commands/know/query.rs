@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Print every record whole, instead of lists as tables
     #[arg(long, conflicts_with = "json")]
     records: bool,
-    /// How many tokens the answer may cost
+    /// Most tokens that the answer may cost
     #[arg(long, value_name = "NUMBER", default_value_t = USUAL_TOKENS)]
     tokens: usize,
     #[command(flatten)]

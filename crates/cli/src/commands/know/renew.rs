@@ -15,7 +15,7 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What it is called; without it, everything that is stale
+    /// The name of a record; without it, all stale records
     name: Option<String>,
     /// Say that it was looked at and still holds, instead of asking others to look
     #[arg(long, requires = "name")]

@@ -50,19 +50,19 @@ const PROMPT: usize = 16_000;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// How many, and which agent CLI: `claude`, `2 codex`
+    /// The agent CLI, and how many of it: `claude`, `2 codex`
     #[arg(num_args = 1..=2, required = true, value_name = "N> <CLI")]
     what: Vec<String>,
-    /// What it is to do
+    /// Its task
     #[arg(long, conflicts_with = "prompt_file")]
     prompt: Option<String>,
     /// The same, from a file; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     prompt_file: Option<PathBuf>,
-    /// What it is called
+    /// Its name
     #[arg(long)]
     name: Option<String>,
-    /// Where it works
+    /// The directory it works in
     #[arg(long, value_name = "DIR", conflicts_with = "worktree")]
     cwd: Option<PathBuf>,
     /// In a git worktree of its own, on this branch or a new one
@@ -71,7 +71,7 @@ pub(crate) struct Args {
     /// Show it: here, or in a window of its own (`--attach=window`)
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "here", value_parser = ["here", "window"])]
     attach: Option<String>,
-    /// What it may do without asking: `plan`, `ask`, `edit`, `full`
+    /// Its permissions without asking: `plan`, `ask`, `edit`, `full`
     #[arg(long, value_name = "MODE", value_parser = ["plan", "ask", "edit", "full"])]
     permissions: Option<String>,
     /// Answer for you that its folder and its hooks are trusted, if it asks (Codex: all hooks,
@@ -84,7 +84,7 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// What else to call it with
+    /// More arguments for the CLI
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
 }

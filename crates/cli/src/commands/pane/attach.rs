@@ -9,7 +9,7 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Whose pane
+    /// The agent in the pane
     agent: String,
     /// In a window of its own
     #[arg(long)]

@@ -26,13 +26,13 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Whose pane, as it is now
+    /// The agent in the pane, as it is now
     #[arg(required_unless_present = "capture", conflicts_with = "capture")]
     agent: Option<String>,
     /// A saved screen, as `tmux capture-pane -p` or `-pe` prints it
     #[arg(long, value_name = "FILE", requires = "cli")]
     capture: Option<PathBuf>,
-    /// Whose screen it is
+    /// The CLI whose screen it is
     #[arg(long, value_parser = PossibleValuesParser::new(kinds()), requires = "capture")]
     cli: Option<String>,
     /// The title of the pane

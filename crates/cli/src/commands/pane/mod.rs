@@ -30,10 +30,10 @@ pub(crate) enum Command {
     Explain(explain::Args),
     /// Print what becomes of panes, as it comes about
     Watch(watch::Args),
-    /// What a pane that was opened runs first
+    /// Run first in a pane that was opened
     #[command(hide = true)]
     Start {
-        /// What is to be started
+        /// The command to start
         file: PathBuf,
     },
 }

@@ -16,9 +16,9 @@ const TICK: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Whose pane
+    /// The agent in the pane
     agent: String,
-    /// How many lines, with those that have scrolled away
+    /// The number of lines, with those that have scrolled away
     #[arg(short = 'n', long, value_name = "LINES", default_value_t = 50)]
     lines: usize,
     /// Go on until it is gone: print it again whenever it has changed

@@ -17,7 +17,7 @@ const THIS_PROJECT: &str = "project";
 
 #[derive(clap::Args)]
 pub(super) struct RuleArgs {
-    /// What becomes of it
+    /// The effect of the rule
     #[arg(value_parser = ["allow", "deny", "ask"])]
     pub(super) effect: String,
     /// `Bash` for commands, `Edit` or `Read` for files, or a tool by its own name

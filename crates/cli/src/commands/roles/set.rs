@@ -29,7 +29,7 @@ use crate::world::World;
 pub(crate) struct Args {
     /// Its name in `consort roles list`
     role: String,
-    /// What of it: `model`, `cli`, `safety`, `max_turns`, …
+    /// The key: `model`, `cli`, `safety`, `max_turns`, …
     key: String,
     /// The new value; a list has commas between its words
     value: String,

@@ -56,13 +56,13 @@ pub(crate) struct Args {
     tasks: Vec<String>,
     #[command(flatten)]
     how: HowArgs,
-    /// How many run at once
+    /// Most runs at once
     #[arg(long, value_name = "N", default_value_t = CONCURRENCY, value_parser = at_least_one)]
     concurrency: usize,
-    /// How long after the one before a run starts
+    /// Time between the starts of two runs
     #[arg(long, value_name = "TIME", default_value = "150ms", value_parser = time::parse_duration)]
     stagger: Duration,
-    /// What becomes of the others when one fails
+    /// The fate of the others when one fails
     #[arg(long, default_value = "continue", value_parser = PossibleValuesParser::new(OnFailure::ALL.map(OnFailure::as_str)))]
     on_failure: String,
     /// When all of it has to be over, with `--on-failure deadline`

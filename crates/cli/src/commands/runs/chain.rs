@@ -41,7 +41,7 @@ use crate::world::World;
 pub(crate) struct Args {
     /// A file of steps, TOML or JSON
     file: PathBuf,
-    /// What all of it is about, instead of what the file says: `$ORIGINAL`
+    /// The task of the whole chain, instead of the one in the file: `$ORIGINAL`
     #[arg(long, value_name = "TEXT")]
     original: Option<String>,
     #[command(flatten)]

@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// Only those that have not ended
     #[arg(long)]
     open: bool,
-    /// How many
+    /// Most runs to list
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     most: usize,
     /// Print JSON

@@ -31,7 +31,7 @@ const GO_ON: &str = "You were interrupted. Go on with your task where you left o
 pub(crate) struct ResumeArgs {
     /// Its number
     run: String,
-    /// What it is to do now; without it, what it was doing
+    /// The task now; without it, the run goes on with its own
     text: Option<String>,
     #[command(flatten)]
     how: HowToWait,

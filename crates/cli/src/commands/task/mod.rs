@@ -61,7 +61,7 @@ enum Command {
     Done {
         /// Without it, the one you have in hand
         id: Option<String>,
-        /// What came of it
+        /// The result
         #[arg(long)]
         notes: Option<String>,
         /// Only if it is still the claim with this number
