@@ -10,11 +10,11 @@ use consort_core::Timestamp;
 use consort_core::call_context;
 use consort_core::call_context::CallContext;
 use consort_core::call_context::OpenWish;
-use consort_core::call_context::PaneAnswer;
-use consort_core::call_context::PaneProblem;
 use consort_core::call_context::RunWish;
 use consort_core::call_context::RunsWish;
 use consort_core::call_context::ServedContext;
+use consort_core::call_context::ServiceAnswer;
+use consort_core::call_context::ServiceProblem;
 use consort_core::claims::CommandView;
 use consort_core::config::Config;
 use consort_core::engine::Engine as _;
@@ -163,7 +163,7 @@ impl ServedContext for ServedCalls {
         caller: &CallerFacts,
         cwd: &Path,
         wish: &OpenWish,
-    ) -> Result<PaneAnswer, PaneProblem> {
+    ) -> Result<ServiceAnswer, ServiceProblem> {
         served_panes::open(caller, cwd, wish)
     }
 
@@ -173,7 +173,7 @@ impl ServedContext for ServedCalls {
         name: &str,
         lines: usize,
         wait: Option<Duration>,
-    ) -> Result<PaneAnswer, PaneProblem> {
+    ) -> Result<ServiceAnswer, ServiceProblem> {
         served_panes::screen(app, &self.cwd, name, lines, wait)
     }
 
@@ -182,11 +182,11 @@ impl ServedContext for ServedCalls {
         app: &mut App,
         caller: &CallerFacts,
         wait: Option<Duration>,
-    ) -> Result<PaneAnswer, PaneProblem> {
+    ) -> Result<ServiceAnswer, ServiceProblem> {
         served_panes::watch(app, caller, &self.cwd, wait)
     }
 
-    fn waiting_agents(&self, app: &mut App, caller: &CallerFacts) -> Result<PaneAnswer, PaneProblem> {
+    fn waiting_agents(&self, app: &mut App, caller: &CallerFacts) -> Result<ServiceAnswer, ServiceProblem> {
         served_panes::waiting(app, caller, &self.cwd)
     }
 
@@ -196,7 +196,7 @@ impl ServedContext for ServedCalls {
         caller: &CallerFacts,
         name: &str,
         option: &str,
-    ) -> Result<PaneAnswer, PaneProblem> {
+    ) -> Result<ServiceAnswer, ServiceProblem> {
         served_panes::answer(app, caller, &self.cwd, name, option)
     }
 
@@ -205,11 +205,16 @@ impl ServedContext for ServedCalls {
         _app: &mut App,
         caller: &CallerFacts,
         name: &str,
-    ) -> Result<PaneAnswer, PaneProblem> {
+    ) -> Result<ServiceAnswer, ServiceProblem> {
         served_panes::close(caller, &self.cwd, name)
     }
 
-    fn run_agent(&self, caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<PaneAnswer, PaneProblem> {
+    fn run_agent(
+        &self,
+        caller: &CallerFacts,
+        cwd: &Path,
+        wish: &RunWish,
+    ) -> Result<ServiceAnswer, ServiceProblem> {
         served_runs::run(caller, cwd, wish)
     }
 
@@ -218,7 +223,7 @@ impl ServedContext for ServedCalls {
         caller: &CallerFacts,
         cwd: &Path,
         wish: &RunsWish,
-    ) -> Result<PaneAnswer, PaneProblem> {
+    ) -> Result<ServiceAnswer, ServiceProblem> {
         served_runs::runs(caller, cwd, wish)
     }
 

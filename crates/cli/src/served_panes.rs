@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use consort_core::App;
 use consort_core::call_context::OpenWish;
-use consort_core::call_context::PaneAnswer;
-use consort_core::call_context::PaneProblem;
+use consort_core::call_context::ServiceAnswer;
+use consort_core::call_context::ServiceProblem;
 use consort_core::explain::ErrorKind;
 use consort_core::monitor::Attention;
 use consort_core::monitor::Difference;
@@ -32,13 +32,13 @@ use crate::world::World;
 /// Interval between two looks at a pane.
 const TICK: Duration = Duration::from_secs(1);
 
-pub(crate) fn world(cwd: &Path) -> Result<World, PaneProblem> {
+pub(crate) fn world(cwd: &Path) -> Result<World, ServiceProblem> {
     let world = World::new(Vec::new()).map_err(problem)?;
     Ok(World { cwd: cwd.to_owned(), ..world })
 }
 
 /// Turns a command's error into the error of an MCP call.
-pub(crate) fn problem(error: CommandError) -> PaneProblem {
+pub(crate) fn problem(error: CommandError) -> ServiceProblem {
     let (kind, hints) = match &error {
         CommandError::Explained { kind, hints, .. } => (*kind, hints.clone()),
         CommandError::Usage { hints, .. } => (ErrorKind::User, hints.clone()),
@@ -46,16 +46,20 @@ pub(crate) fn problem(error: CommandError) -> PaneProblem {
             (ErrorKind::Internal, Vec::new())
         }
     };
-    PaneProblem { kind, message: error.in_a_line(), hints }
+    ServiceProblem { kind, message: error.in_a_line(), hints }
 }
 
-pub(crate) fn open(caller: &CallerFacts, cwd: &Path, wish: &OpenWish) -> Result<PaneAnswer, PaneProblem> {
+pub(crate) fn open(
+    caller: &CallerFacts,
+    cwd: &Path,
+    wish: &OpenWish,
+) -> Result<ServiceAnswer, ServiceProblem> {
     let world = world(cwd)?;
     let (text, data) = open::open_for_agent(&world, caller.clone(), wish).map_err(problem)?;
     let text = format!(
         "{text}\nYou hear by message when it waits, finishes or ends. Leave its files alone until then."
     );
-    Ok(PaneAnswer { text, data })
+    Ok(ServiceAnswer { text, data })
 }
 
 pub(crate) fn screen(
@@ -64,7 +68,7 @@ pub(crate) fn screen(
     name: &str,
     lines: usize,
     wait: Option<Duration>,
-) -> Result<PaneAnswer, PaneProblem> {
+) -> Result<ServiceAnswer, ServiceProblem> {
     let world = world(cwd)?;
     let tmux = Tmux::new(&world.paths.data);
     let subject = app.find_pane(name).map_err(|error| problem(error.into()))?;
@@ -94,7 +98,7 @@ pub(crate) fn screen(
         // Saves the model from spending turns on looking.
         "look_again_s": next_interval(pace, pace.interval().0, Difference::Some).as_secs(),
     });
-    Ok(PaneAnswer { text: redacted(&shown), data })
+    Ok(ServiceAnswer { text: redacted(&shown), data })
 }
 
 pub(crate) fn answer(
@@ -103,8 +107,8 @@ pub(crate) fn answer(
     cwd: &Path,
     name: &str,
     option: &str,
-) -> Result<PaneAnswer, PaneProblem> {
-    let refuse = |message: String, hint: &str| PaneProblem {
+) -> Result<ServiceAnswer, ServiceProblem> {
+    let refuse = |message: String, hint: &str| ServiceProblem {
         kind: ErrorKind::Conflict,
         message,
         hints: vec![hint.to_owned()],
@@ -127,7 +131,7 @@ pub(crate) fn answer(
     };
     let answered = panes::answer::choose_option(&world, app, &tmux, &waiting, option, &actor);
     let label = answered.map_err(problem)?.label;
-    Ok(PaneAnswer {
+    Ok(ServiceAnswer {
         text: format!("Answered {name}: {}", text::foreign(&label, 100)),
         data: json!({ "agent": waiting.subject.agent_json(), "answered": label }),
     })
@@ -140,7 +144,7 @@ pub(crate) fn watch(
     caller: &CallerFacts,
     cwd: &Path,
     wait: Option<Duration>,
-) -> Result<PaneAnswer, PaneProblem> {
+) -> Result<ServiceAnswer, ServiceProblem> {
     let world = world(cwd)?;
     let tmux = Tmux::new(&world.paths.data);
     let states = |app: &mut App| -> Result<Vec<Value>, CommandError> {
@@ -175,11 +179,15 @@ pub(crate) fn watch(
         true => "You have opened no agent.".to_owned(),
         false => now.iter().map(line).collect::<Vec<_>>().join("\n"),
     };
-    Ok(PaneAnswer { text, data: json!({ "items": now }) })
+    Ok(ServiceAnswer { text, data: json!({ "items": now }) })
 }
 
 /// Returns the agents that wait; the caller may itself answer a question of an agent that it opened.
-pub(crate) fn waiting(app: &mut App, caller: &CallerFacts, cwd: &Path) -> Result<PaneAnswer, PaneProblem> {
+pub(crate) fn waiting(
+    app: &mut App,
+    caller: &CallerFacts,
+    cwd: &Path,
+) -> Result<ServiceAnswer, ServiceProblem> {
     let world = world(cwd)?;
     let (mut items, mut lines) = (Vec::new(), String::new());
     for one in waiting::all(&world, app).map_err(problem)? {
@@ -194,10 +202,10 @@ pub(crate) fn waiting(app: &mut App, caller: &CallerFacts, cwd: &Path) -> Result
         items.push(item);
     }
     let text = if items.is_empty() { "No agent waits.".to_owned() } else { lines.trim_end().to_owned() };
-    Ok(PaneAnswer { text, data: json!({ "items": items }) })
+    Ok(ServiceAnswer { text, data: json!({ "items": items }) })
 }
 
-pub(crate) fn close(caller: &CallerFacts, cwd: &Path, name: &str) -> Result<PaneAnswer, PaneProblem> {
+pub(crate) fn close(caller: &CallerFacts, cwd: &Path, name: &str) -> Result<ServiceAnswer, ServiceProblem> {
     let world = world(cwd)?;
     let mut opened = world.open().map_err(problem)?;
     let subject = opened.app.find_pane(name).map_err(|error| problem(error.into()))?;
@@ -207,5 +215,5 @@ pub(crate) fn close(caller: &CallerFacts, cwd: &Path, name: &str) -> Result<Pane
     if let Some(told) = data.as_object_mut() {
         told.remove("diff");
     }
-    Ok(PaneAnswer { text: format!("Closed: {}", subject.name()), data })
+    Ok(ServiceAnswer { text: format!("Closed: {}", subject.name()), data })
 }

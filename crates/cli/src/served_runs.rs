@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_core::call_context::PaneAnswer;
-use consort_core::call_context::PaneProblem;
 use consort_core::call_context::RunWish;
 use consort_core::call_context::RunsWish;
+use consort_core::call_context::ServiceAnswer;
+use consort_core::call_context::ServiceProblem;
 use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
 use consort_core::journal::Actor;
@@ -34,9 +34,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// Most runs that are listed.
 const FEW: usize = 10;
 
-pub(crate) fn run(caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<PaneAnswer, PaneProblem> {
+pub(crate) fn run(caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<ServiceAnswer, ServiceProblem> {
     let world = world(cwd)?;
-    let started = || -> Result<PaneAnswer, CommandError> {
+    let started = || -> Result<ServiceAnswer, CommandError> {
         let mut opened = world.open()?;
         let role = role::named(&world, &opened, wish.role.as_deref())?;
         let wanted = RunWanted {
@@ -61,15 +61,19 @@ pub(crate) fn run(caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<Pa
     started().map_err(problem)
 }
 
-pub(crate) fn runs(caller: &CallerFacts, cwd: &Path, wish: &RunsWish) -> Result<PaneAnswer, PaneProblem> {
+pub(crate) fn runs(
+    caller: &CallerFacts,
+    cwd: &Path,
+    wish: &RunsWish,
+) -> Result<ServiceAnswer, ServiceProblem> {
     let world = world(cwd)?;
-    let told = || -> Result<PaneAnswer, CommandError> {
+    let told = || -> Result<ServiceAnswer, CommandError> {
         let mut opened = world.open()?;
         orphans::reap(&world.paths, &mut opened.app)?;
         let project = opened.project.id.clone();
         let Some(number) = wish.run else {
             let Caller::Agent(agent) = opened.app.caller(caller)? else {
-                return Ok(PaneAnswer { text: "You have no runs.".into(), data: json!({ "items": [] }) });
+                return Ok(ServiceAnswer { text: "You have no runs.".into(), data: json!({ "items": [] }) });
             };
             let own = Actor::Agent(agent.session.clone());
             let runs = opened.app.runs(&project, FEW, &|run: &RunRecord| run.by == own)?;
@@ -78,7 +82,7 @@ pub(crate) fn runs(caller: &CallerFacts, cwd: &Path, wish: &RunsWish) -> Result<
                 runs.iter().map(|run| render::line(run, health(&world.paths, run, now), now)).collect();
             let items: Vec<_> = runs.iter().map(|run| render::item(&opened.app, run)).collect();
             let text = if lines.is_empty() { "You have no runs.".to_owned() } else { lines.join("\n") };
-            return Ok(PaneAnswer { text, data: json!({ "items": items }) });
+            return Ok(ServiceAnswer { text, data: json!({ "items": items }) });
         };
         let run = opened.app.run(&project, &number.to_string())?;
         if wish.stops && !run.state.has_ended() {
@@ -109,7 +113,7 @@ fn wait_for(
     Ok(run)
 }
 
-fn told(world: &World, opened: &OpenWorld, run: &RunRecord) -> PaneAnswer {
+fn told(world: &World, opened: &OpenWorld, run: &RunRecord) -> ServiceAnswer {
     let mut data = render::item(&opened.app, run);
     let text = match run.state.has_ended() {
         true => {
@@ -125,5 +129,5 @@ fn told(world: &World, opened: &OpenWorld, run: &RunRecord) -> PaneAnswer {
             )
         }
     };
-    PaneAnswer { text, data }
+    ServiceAnswer { text, data }
 }

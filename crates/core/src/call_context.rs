@@ -77,7 +77,7 @@ pub trait ServedContext: CallContext + Send + Sync {
         caller: &CallerFacts,
         cwd: &Path,
         wish: &OpenWish,
-    ) -> Result<PaneAnswer, PaneProblem>;
+    ) -> Result<ServiceAnswer, ServiceProblem>;
 
     /// Reads the terminal of an agent: now, or once the agent's state has changed.
     fn agent_screen(
@@ -86,7 +86,7 @@ pub trait ServedContext: CallContext + Send + Sync {
         name: &str,
         lines: usize,
         wait: Option<Duration>,
-    ) -> Result<PaneAnswer, PaneProblem>;
+    ) -> Result<ServiceAnswer, ServiceProblem>;
 
     /// Lists the states of the agents that the caller opened: now, or once one has changed.
     fn watch_agents(
@@ -94,10 +94,10 @@ pub trait ServedContext: CallContext + Send + Sync {
         app: &mut App,
         caller: &CallerFacts,
         wait: Option<Duration>,
-    ) -> Result<PaneAnswer, PaneProblem>;
+    ) -> Result<ServiceAnswer, ServiceProblem>;
 
     /// Lists the agents that wait for the person, or for the agent that opened them.
-    fn waiting_agents(&self, app: &mut App, caller: &CallerFacts) -> Result<PaneAnswer, PaneProblem>;
+    fn waiting_agents(&self, app: &mut App, caller: &CallerFacts) -> Result<ServiceAnswer, ServiceProblem>;
 
     /// Answers a question of an agent that the caller opened.
     fn answer_agent(
@@ -106,14 +106,23 @@ pub trait ServedContext: CallContext + Send + Sync {
         caller: &CallerFacts,
         name: &str,
         option: &str,
-    ) -> Result<PaneAnswer, PaneProblem>;
+    ) -> Result<ServiceAnswer, ServiceProblem>;
 
     /// Ends an agent that the caller opened.
-    fn close_agent(&self, app: &mut App, caller: &CallerFacts, name: &str)
-    -> Result<PaneAnswer, PaneProblem>;
+    fn close_agent(
+        &self,
+        app: &mut App,
+        caller: &CallerFacts,
+        name: &str,
+    ) -> Result<ServiceAnswer, ServiceProblem>;
 
     /// Starts a run for the calling agent, which works in `cwd`.
-    fn run_agent(&self, caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<PaneAnswer, PaneProblem>;
+    fn run_agent(
+        &self,
+        caller: &CallerFacts,
+        cwd: &Path,
+        wish: &RunWish,
+    ) -> Result<ServiceAnswer, ServiceProblem>;
 
     /// Lists the caller's runs, or shows one run of the project and ends it if `wish` says so.
     fn runs_of_agent(
@@ -121,7 +130,7 @@ pub trait ServedContext: CallContext + Send + Sync {
         caller: &CallerFacts,
         cwd: &Path,
         wish: &RunsWish,
-    ) -> Result<PaneAnswer, PaneProblem>;
+    ) -> Result<ServiceAnswer, ServiceProblem>;
 
     /// Opens a listener for news of one topic, or of any.
     fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn Listener>>;
@@ -167,7 +176,7 @@ pub struct RunsWish {
 
 /// The result of a request about a pane or a run, in words and as data.
 #[derive(Clone, Debug)]
-pub struct PaneAnswer {
+pub struct ServiceAnswer {
     pub text: String,
     pub data: Value,
 }
@@ -175,13 +184,13 @@ pub struct PaneAnswer {
 /// The reason a request about a pane or a run failed.
 #[derive(Clone, Debug, Error)]
 #[error("{message}")]
-pub struct PaneProblem {
+pub struct ServiceProblem {
     pub kind: ErrorKind,
     pub message: String,
     pub hints: Vec<String>,
 }
 
-impl Explain for PaneProblem {
+impl Explain for ServiceProblem {
     fn kind(&self) -> ErrorKind {
         self.kind
     }

@@ -60,7 +60,7 @@ impl PathPart {
     }
 
     /// Makes a file name of an id: the escaped id if [`PathPart::new`] accepts it, else its hash.
-    pub fn of_any(id: &str) -> Self {
+    pub fn escaped_or_hashed(id: &str) -> Self {
         Self::new(id).unwrap_or_else(|_| Self::hashed(id))
     }
 
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(PathPart::new("").unwrap_err(), BadId::Empty);
         for id in [".", "..", "/", "a/b", "/etc", "../x", "a\0b", "a\nb", "\u{1b}[2J", &"x".repeat(129)] {
             assert!(PathPart::new(id).is_err(), "{id:?}");
-            assert!(PathPart::of_any(id).as_str().starts_with("hash-"), "{id:?}");
+            assert!(PathPart::escaped_or_hashed(id).as_str().starts_with("hash-"), "{id:?}");
         }
         for (id, name) in [
             ("s-1_A", "s-1_A"),

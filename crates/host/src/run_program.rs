@@ -19,7 +19,7 @@ pub fn ask_version(program: &Path, timeout: Duration) -> Option<String> {
 }
 
 /// Runs a program with arguments that ask for its options, and returns both outputs, however it exits.
-pub fn ask_help(program: &Path, arguments: &[&str], timeout: Duration) -> Option<String> {
+pub fn run_for_help(program: &Path, arguments: &[&str], timeout: Duration) -> Option<String> {
     let ran = run_with_input(Command::new(program).args(arguments), timeout, b"").ok()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Some(text(&ran.stdout) + "\n" + &text(&ran.stderr))

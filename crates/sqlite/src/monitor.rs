@@ -3,7 +3,7 @@
 use consort_core::engine::StoreError;
 use consort_core::monitor::MonitorChange;
 use consort_core::monitor::MonitorStore;
-use consort_core::monitor::PanePlace;
+use consort_core::monitor::PaneIdentity;
 use consort_core::monitor::PaneRecord;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -62,7 +62,7 @@ impl MonitorStore for SqliteTx<'_> {
         self.ask(|tx| tx.prepare_cached(&sql)?.query_map([], read)?.collect())
     }
 
-    fn pane(&self, place: &PanePlace) -> Result<Option<PaneRecord>, StoreError> {
+    fn pane(&self, place: &PaneIdentity) -> Result<Option<PaneRecord>, StoreError> {
         let sql = format!("SELECT value FROM {PANES} AND key = ?1");
         self.ask(|tx| tx.prepare_cached(&sql)?.query_row([place.key()], read).optional())
     }

@@ -127,7 +127,7 @@ impl OutputReader for Reader {
 
     fn end_report(&mut self, over: &WorkerEnd<'_>) -> EndReport {
         let usage = self.session.as_deref().and_then(|session| {
-            let log = format!("session-state/{}/events.jsonl", PathPart::of_any(session).as_str());
+            let log = format!("session-state/{}/events.jsonl", PathPart::escaped_or_hashed(session).as_str());
             usage(&(over.read)(&over.config_dir.join(log))?)
         });
         let failure = self.error.take().map(|(status, message)| failure::read(status, &message, over.now));

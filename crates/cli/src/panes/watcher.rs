@@ -13,8 +13,8 @@ use consort_core::journal::Actor;
 use consort_core::monitor::Glances;
 use consort_core::monitor::PaneFacts;
 use consort_core::monitor::PaneGlance;
+use consort_core::monitor::PaneIdentity;
 use consort_core::monitor::PaneLook;
-use consort_core::monitor::PanePlace;
 use consort_core::monitor::PaneState;
 use consort_core::monitor::PaneStateChange;
 use consort_core::monitor::PaneSubject;
@@ -67,7 +67,7 @@ pub(crate) struct Watcher<'w> {
 /// A pane with what was last seen of it.
 pub(crate) struct WatchedPane {
     pub(crate) subject: PaneSubject,
-    pub(crate) place: PanePlace,
+    pub(crate) place: PaneIdentity,
     pub(crate) look: PaneLook,
     pub(crate) watched: Watched,
     /// The time at which its screen was last captured.
@@ -210,7 +210,7 @@ impl<'w> Watcher<'w> {
     fn take_in(
         &mut self,
         key: String,
-        place: PanePlace,
+        place: PaneIdentity,
         subject: PaneSubject,
         (facts, screen): (Option<&PaneFacts>, Option<&String>),
         signature: &Signature,
@@ -327,7 +327,7 @@ fn glance(pane: &WatchedPane, now: Timestamp) -> PaneGlance {
 }
 
 /// Returns the place of a pane: as it was recorded, else as it is found.
-fn place(app: &App, subject: &PaneSubject, facts: Option<&PaneFacts>) -> PanePlace {
+fn place(app: &App, subject: &PaneSubject, facts: Option<&PaneFacts>) -> PaneIdentity {
     let recorded = subject.record.as_ref().and_then(|record| record.place().cloned());
     recorded.unwrap_or_else(|| app.pane_place(&subject.address, facts.map_or(0, |facts| facts.pid)))
 }

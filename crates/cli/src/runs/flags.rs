@@ -24,7 +24,7 @@ pub(crate) fn of(paths: &Paths, cli: &dyn AgentCli, program: &Path) -> Flags {
     if let Some(known) = file.as_ref().and_then(|file| fs::read_to_string(file).ok()) {
         return Flags::from_names(known.lines().map(str::to_owned));
     }
-    let help = consort_host::ask_help(program, cli.help_arguments(), PATIENCE).unwrap_or_default();
+    let help = consort_host::run_for_help(program, cli.help_arguments(), PATIENCE).unwrap_or_default();
     let flags = Flags::of(cli, &help);
     if !help.is_empty() {
         keep(file.as_deref(), &flags);

@@ -114,7 +114,7 @@ pub struct ReceiptHead {
 /// A problem with the receipts of a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finding {
+pub enum ReceiptProblem {
     /// The receipt does not say what it said when it was made.
     Changed { number: u64, run: Number },
     /// The receipts from `first` to `last` are not there.
@@ -127,7 +127,7 @@ pub enum Finding {
     OtherEnd { number: u64 },
 }
 
-impl std::fmt::Display for Finding {
+impl std::fmt::Display for ReceiptProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Changed { number, run } => write!(f, "receipt {number} (run {run}) was changed"),
@@ -149,7 +149,7 @@ pub fn audit(
     kept_from: u64,
     head: Option<&ReceiptHead>,
     digest: HashFn<'_>,
-) -> Vec<Finding> {
+) -> Vec<ReceiptProblem> {
     let mut sorted: Vec<&Receipt> = receipts.iter().collect();
     sorted.sort_by_key(|receipt| receipt.number);
     let mut found = Vec::new();
@@ -158,15 +158,15 @@ pub fn audit(
     for receipt in sorted {
         let (number, run) = (receipt.number, receipt.run_number);
         if receipt.digest(digest) != receipt.hash {
-            found.push(Finding::Changed { number, run });
+            found.push(ReceiptProblem::Changed { number, run });
         }
         if number < expected {
             let is_old = number < kept_from;
-            found.extend((!is_old).then_some(Finding::Doubled { number }));
+            found.extend((!is_old).then_some(ReceiptProblem::Doubled { number }));
             continue;
         }
         if number > expected {
-            found.push(Finding::Missing { first: expected, last: number - 1 });
+            found.push(ReceiptProblem::Missing { first: expected, last: number - 1 });
             before = None;
         }
         let is_linked = match before {
@@ -174,19 +174,19 @@ pub fn audit(
             None => receipt.previous.is_none() == (number == 1),
         };
         if !is_linked {
-            found.push(Finding::Unlinked { number, run });
+            found.push(ReceiptProblem::Unlinked { number, run });
         }
         (expected, before) = (number.saturating_add(1), Some(receipt.hash.as_str()));
     }
     match head {
         Some(head) if head.number >= expected => {
-            found.push(Finding::Missing { first: expected, last: head.number });
+            found.push(ReceiptProblem::Missing { first: expected, last: head.number });
         }
         Some(head) if before.is_some_and(|last| last != head.hash) => {
-            found.push(Finding::OtherEnd { number: expected - 1 });
+            found.push(ReceiptProblem::OtherEnd { number: expected - 1 });
         }
         // There are receipts, and no last one was noted.
-        None if before.is_some() => found.push(Finding::OtherEnd { number: expected - 1 }),
+        None if before.is_some() => found.push(ReceiptProblem::OtherEnd { number: expected - 1 }),
         Some(_) | None => {}
     }
     found
@@ -292,10 +292,10 @@ mod tests {
             receipts.iter().filter(|one| !gone.contains(&one.number)).cloned().collect()
         };
         let found = |gone: &[u64]| audit(&without(gone), 1, head.as_ref(), &digest);
-        assert_eq!(found(&[3]), [Finding::Missing { first: 3, last: 3 }]);
-        assert_eq!(found(&[1, 2]), [Finding::Missing { first: 1, last: 2 }]);
-        assert_eq!(found(&[5, 6]), [Finding::Missing { first: 5, last: 6 }]);
-        assert_eq!(found(&[1, 2, 3, 4, 5, 6]), [Finding::Missing { first: 1, last: 6 }]);
+        assert_eq!(found(&[3]), [ReceiptProblem::Missing { first: 3, last: 3 }]);
+        assert_eq!(found(&[1, 2]), [ReceiptProblem::Missing { first: 1, last: 2 }]);
+        assert_eq!(found(&[5, 6]), [ReceiptProblem::Missing { first: 5, last: 6 }]);
+        assert_eq!(found(&[1, 2, 3, 4, 5, 6]), [ReceiptProblem::Missing { first: 1, last: 6 }]);
         // Retention has removed them, and `kept_from` says so.
         assert_eq!(audit(&without(&[1, 2]), 3, head.as_ref(), &digest), []);
         assert_eq!(audit(&receipts, 3, head.as_ref(), &digest), []);
@@ -305,7 +305,7 @@ mod tests {
     fn what_was_put_in_shows() {
         let (mut receipts, head) = chain(4);
         receipts.push(receipts[1].clone());
-        assert_eq!(audit(&receipts, 1, head.as_ref(), &digest), [Finding::Doubled { number: 2 }]);
+        assert_eq!(audit(&receipts, 1, head.as_ref(), &digest), [ReceiptProblem::Doubled { number: 2 }]);
         // Renumbered to close a gap.
         let (mut receipts, head) = chain(4);
         receipts.remove(1);
@@ -314,12 +314,12 @@ mod tests {
             receipt.hash = receipt.digest(&digest);
         }
         let found = audit(&receipts, 1, head.as_ref(), &digest);
-        assert!(found.contains(&Finding::Unlinked { number: 2, run: 3 }), "{found:?}");
+        assert!(found.contains(&ReceiptProblem::Unlinked { number: 2, run: 3 }), "{found:?}");
         // The last receipt is replaced by a sound one: it is not the one that was noted.
         let (mut receipts, head) = chain(4);
         receipts[3] = receipt(9).sealed(Some(&receipts[2].head()), &digest);
-        assert_eq!(audit(&receipts, 1, head.as_ref(), &digest), [Finding::OtherEnd { number: 4 }]);
-        assert_eq!(audit(&receipts, 1, None, &digest), [Finding::OtherEnd { number: 4 }]);
+        assert_eq!(audit(&receipts, 1, head.as_ref(), &digest), [ReceiptProblem::OtherEnd { number: 4 }]);
+        assert_eq!(audit(&receipts, 1, None, &digest), [ReceiptProblem::OtherEnd { number: 4 }]);
     }
 
     proptest! {
@@ -344,7 +344,7 @@ mod tests {
             let number = one as u64 + 1;
             let run = number as Number;
             let found = audit(&receipts, 1, head.as_ref(), &digest);
-            prop_assert!(found.contains(&Finding::Changed { number, run }), "{:?}", found);
+            prop_assert!(found.contains(&ReceiptProblem::Changed { number, run }), "{:?}", found);
         }
     }
 }

@@ -66,5 +66,5 @@ impl dyn SideFiles + '_ {
 
 /// Returns the log line of a process that has shown everything it delivered.
 fn shown_by(by: &MachineProcess) -> String {
-    format!("{} {}", by.process.pid, PathPart::of_any(&by.process.start))
+    format!("{} {}", by.process.pid, PathPart::escaped_or_hashed(&by.process.start))
 }

@@ -73,7 +73,7 @@ pub use ops::MayOpenRequest;
 pub use ops::ReviewMaterial;
 pub use pane::MonitorChange;
 pub use pane::OpenedPane;
-pub use pane::PanePlace;
+pub use pane::PaneIdentity;
 pub use pane::PaneRecord;
 pub use pane::PaneStateChange;
 pub use pane::RecordedState;

@@ -18,14 +18,14 @@ use crate::project::ProjectId;
 /// One life of one pane on one machine. The process that the pane was opened with tells it apart from a later
 /// pane of the same address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PanePlace {
+pub struct PaneIdentity {
     pub machine: String,
     #[serde(flatten)]
     pub address: PaneAddress,
     pub process: Process,
 }
 
-impl PanePlace {
+impl PaneIdentity {
     /// Returns a string that is unique to this life of the pane.
     pub fn key(&self) -> String {
         let Self { machine, address, process } = self;
@@ -45,7 +45,7 @@ impl PanePlace {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenedPane {
     #[serde(flatten)]
-    pub place: PanePlace,
+    pub place: PaneIdentity,
     /// The name of the pane's agent, unless the name was taken when the agent joined.
     pub name: AgentName,
     /// The agent CLI that runs in the pane.
@@ -68,7 +68,7 @@ pub struct OpenedPane {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaneStateChange {
     #[serde(flatten)]
-    pub place: PanePlace,
+    pub place: PaneIdentity,
     pub name: AgentName,
     pub cli: String,
     pub state: RecordedState,
@@ -153,7 +153,7 @@ pub struct PaneRecord {
 
 impl PaneRecord {
     /// Returns the place of the pane; every record has `opened` or `turn`.
-    pub fn place(&self) -> Option<&PanePlace> {
+    pub fn place(&self) -> Option<&PaneIdentity> {
         let opened = self.opened.as_ref().map(|opened| &opened.place);
         opened.or_else(|| self.turn.as_ref().map(|turn| &turn.place))
     }
@@ -168,14 +168,14 @@ pub enum MonitorChange {
     /// The pane is gone, and its record is dropped.
     Closed {
         #[serde(flatten)]
-        place: PanePlace,
+        place: PaneIdentity,
         name: AgentName,
     },
 }
 
 impl MonitorChange {
     /// Returns the pane that the change is about.
-    pub fn place(&self) -> &PanePlace {
+    pub fn place(&self) -> &PaneIdentity {
         match self {
             Self::Opened(opened) => &opened.place,
             Self::Turned(turn) => &turn.place,

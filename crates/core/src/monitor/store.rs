@@ -1,6 +1,6 @@
 //! The port of the monitor room: the reads of pane records that an engine must offer.
 
-use super::PanePlace;
+use super::PaneIdentity;
 use super::PaneRecord;
 use crate::engine::StoreError;
 
@@ -10,5 +10,5 @@ pub trait MonitorStore {
     fn panes(&self) -> Result<Vec<PaneRecord>, StoreError>;
 
     /// Returns the record of one pane.
-    fn pane(&self, place: &PanePlace) -> Result<Option<PaneRecord>, StoreError>;
+    fn pane(&self, place: &PaneIdentity) -> Result<Option<PaneRecord>, StoreError>;
 }

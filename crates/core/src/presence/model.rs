@@ -70,7 +70,7 @@ impl SessionId {
 
     /// Returns the name of the session's files.
     pub fn path_part(&self) -> PathPart {
-        PathPart::of_any(&self.0)
+        PathPart::escaped_or_hashed(&self.0)
     }
 }
 

@@ -8,8 +8,8 @@ use crate::dispatch::Cost;
 use crate::dispatch::DispatchChange;
 use crate::dispatch::DispatchError;
 use crate::dispatch::Estimate;
-use crate::dispatch::Finding;
 use crate::dispatch::Receipt;
+use crate::dispatch::ReceiptProblem;
 use crate::dispatch::RunRecord;
 use crate::dispatch::Spending;
 use crate::dispatch::Usage;
@@ -82,7 +82,7 @@ impl App {
     }
 
     /// Returns the number of a project's receipts, and the problems found in them.
-    pub fn audit_runs(&mut self, project: &ProjectId) -> Result<(usize, Vec<Finding>), DispatchError> {
+    pub fn audit_runs(&mut self, project: &ProjectId) -> Result<(usize, Vec<ReceiptProblem>), DispatchError> {
         let host = Rc::clone(&self.host);
         let tx = self.engine.read()?;
         let ended = tx.runs(project, None, usize::MAX)?.into_iter().filter_map(|run| run.end);

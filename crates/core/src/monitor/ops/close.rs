@@ -5,14 +5,14 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::monitor::MonitorChange;
 use crate::monitor::MonitorError;
-use crate::monitor::PanePlace;
+use crate::monitor::PaneIdentity;
 use crate::presence::AgentName;
 
 impl App {
     /// Records that a pane is gone for good, if there is a record of the pane.
     pub fn note_closed(
         &mut self,
-        place: &PanePlace,
+        place: &PaneIdentity,
         name: &AgentName,
         actor: Actor,
     ) -> Result<(), MonitorError> {

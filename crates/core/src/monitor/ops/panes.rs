@@ -4,7 +4,7 @@ use crate::App;
 use crate::journal::Actor;
 use crate::monitor::MonitorError;
 use crate::monitor::PaneAddress;
-use crate::monitor::PanePlace;
+use crate::monitor::PaneIdentity;
 use crate::monitor::PaneRecord;
 use crate::monitor::PaneSubject;
 use crate::presence::Caller;
@@ -18,7 +18,7 @@ impl App {
     pub fn panes(&mut self) -> Result<Vec<PaneSubject>, MonitorError> {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
-        let is_here = |place: &PanePlace| self.host.is_here(&place.machine);
+        let is_here = |place: &PaneIdentity| self.host.is_here(&place.machine);
         let records = tx.panes()?.into_iter().filter(|record| record.place().is_some_and(is_here));
         let mut records: Vec<PaneRecord> = records.collect();
         let mut in_panes = tx.present()?;
@@ -81,9 +81,9 @@ impl App {
     }
 
     /// Returns the place of a pane on this machine, by its address and the process it was opened with.
-    pub fn pane_place(&self, address: &PaneAddress, pid: u32) -> PanePlace {
+    pub fn pane_place(&self, address: &PaneAddress, pid: u32) -> PaneIdentity {
         let process = self.host.process(pid).unwrap_or_default();
         let process = crate::host::Process { pid, start: process.start, ..Default::default() };
-        PanePlace { machine: self.host.name(), address: address.clone(), process }
+        PaneIdentity { machine: self.host.name(), address: address.clone(), process }
     }
 }
