@@ -100,7 +100,7 @@ impl JournalStore for SqliteTx<'_> {
             }
         }
         for (one, other) in &effects.met {
-            (&self.files as &dyn SideFiles).note_met(one, other);
+            (&self.files as &dyn SideFiles).note_contact(one, other);
         }
         if let Some(project) = &effects.learned {
             (&self.files as &dyn SideFiles).note_learned(project, seq);

@@ -42,7 +42,7 @@ const QUIET: i64 = 10 * Timestamp::MINUTE;
 
 impl AgentInfo {
     /// Tells whether the agent seems to work, but has used no tool for 10 minutes.
-    pub fn is_quiet(&self, now: Timestamp) -> bool {
+    pub fn seems_stalled(&self, now: Timestamp) -> bool {
         self.status == Status::Working && now.since(self.last_active) >= QUIET
     }
 }

@@ -3,8 +3,8 @@
 use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
-use consort_core::dispatch::Health;
 use consort_core::dispatch::ReviewOf;
+use consort_core::dispatch::RunHealth;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
 use consort_core::dispatch::Usage;
@@ -67,13 +67,13 @@ fn tokens(usage: &Usage) -> Value {
 }
 
 /// Formats a run on one line: `✓  12  SwiftRaven  dev  claude  done  3 min 5 s  $0.12  fix the tests`.
-pub(crate) fn line(run: &RunRecord, health: Option<Health>, now: Timestamp) -> String {
+pub(crate) fn line(run: &RunRecord, health: Option<RunHealth>, now: Timestamp) -> String {
     let spec = &run.spec;
     let until = run.ended_at.unwrap_or(now);
     let took = run.started_at.map_or_else(|| "-".to_owned(), |started| took(until.since(started)));
     let state = match (run.state, run.parked_until) {
         (RunState::Pending, Some(until)) => format!("waits until {}", crate::time::local(until)),
-        (state, _) => match health.filter(|health| *health != Health::Well) {
+        (state, _) => match health.filter(|health| *health != RunHealth::Well) {
             Some(health) => format!("{} ({})", state.words(), health.as_str()),
             None => state.words().to_owned(),
         },

@@ -16,7 +16,7 @@ mod worker_output;
 mod worktree;
 
 use consort_core::Timestamp;
-use consort_core::dispatch::Health;
+use consort_core::dispatch::RunHealth;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
 use consort_host::Paths;
@@ -25,8 +25,8 @@ pub(crate) use directory::RunDir;
 pub(crate) use directory::Work;
 
 /// Returns the health of a run that is at work; `None` if that cannot be told.
-pub(crate) fn health(paths: &Paths, run: &RunRecord, now: Timestamp) -> Option<Health> {
+pub(crate) fn health(paths: &Paths, run: &RunRecord, now: Timestamp) -> Option<RunHealth> {
     let is_working = run.state == RunState::Running;
     let sign = RunDir::of(paths, run.id).sign().filter(|_| is_working)?;
-    Some(Health::of(sign, now))
+    Some(RunHealth::of(sign, now))
 }

@@ -14,7 +14,7 @@ pub const DEAD: i64 = 120 * Timestamp::SECOND;
 /// The health of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Health {
+pub enum RunHealth {
     Well,
     Stale,
     Dead,
@@ -30,7 +30,7 @@ pub struct Sign {
     pub quiet: i64,
 }
 
-impl Health {
+impl RunHealth {
     /// Judges by the last sign: a supervisor that has stopped writes none, and one whose worker is
     /// silent writes that down.
     pub fn of(sign: Sign, now: Timestamp) -> Self {
@@ -59,12 +59,12 @@ mod tests {
     fn what_gives_no_sign_is_stale_and_then_dead() {
         let of = |since: i64, quiet: i64| {
             let at = Timestamp(1_000_000);
-            Health::of(Sign { at, quiet: quiet * Timestamp::SECOND }, at.plus(since * Timestamp::SECOND))
+            RunHealth::of(Sign { at, quiet: quiet * Timestamp::SECOND }, at.plus(since * Timestamp::SECOND))
         };
-        assert_eq!([of(0, 0), of(60, 0), of(10, 60)], [Health::Well; 3]);
-        assert_eq!([of(61, 0), of(120, 0), of(10, 61), of(5, 120)], [Health::Stale; 4]);
-        assert_eq!([of(121, 0), of(10, 121)], [Health::Dead; 2]);
+        assert_eq!([of(0, 0), of(60, 0), of(10, 60)], [RunHealth::Well; 3]);
+        assert_eq!([of(61, 0), of(120, 0), of(10, 61), of(5, 120)], [RunHealth::Stale; 4]);
+        assert_eq!([of(121, 0), of(10, 121)], [RunHealth::Dead; 2]);
         // The clock was set back.
-        assert_eq!(of(-500, 0), Health::Well);
+        assert_eq!(of(-500, 0), RunHealth::Well);
     }
 }

@@ -72,7 +72,7 @@ pub use gates::DispatchLimits;
 pub use gates::GateFacts;
 pub use gates::GateRequest;
 pub use health::DEAD;
-pub use health::Health;
+pub use health::RunHealth;
 pub use health::Sign;
 pub use model::DispatchChange;
 pub use model::ReviewOf;

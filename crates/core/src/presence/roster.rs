@@ -44,7 +44,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// Records that two sessions have dealt with each other.
-    pub fn note_met(&self, one: &SessionId, other: &SessionId) {
+    pub fn note_contact(&self, one: &SessionId, other: &SessionId) {
         let _ = self.add(one, &LogLine::Met(other.clone()));
         let _ = self.add(other, &LogLine::Met(one.clone()));
     }

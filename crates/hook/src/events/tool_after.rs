@@ -60,7 +60,7 @@ pub(crate) fn handle(
                 let ended = command_call(call, tool, command_of(tool).unwrap_or_default(), &used);
                 let found = app.end_command(&call.session, &ended, &environment);
                 words.extend(found.ok().flatten());
-                let met = app.end_shield(&call.session, &call.cwd, met_read_only, &environment);
+                let met = app.shield_notice(&call.session, &call.cwd, met_read_only, &environment);
                 words.extend(met.ok().flatten());
             }
         }

@@ -224,7 +224,7 @@ fn only_what_is_looked_at_is_gathered() {
 fn who_works_without_a_tool_for_long_is_marked() {
     let mut model = model(120, 40);
     let otter = model.agent_named("Otter").unwrap();
-    assert!(otter.status == Status::Working && otter.is_quiet(NOW));
+    assert!(otter.status == Status::Working && otter.seems_stalled(NOW));
     assert!(drawn(&mut model).contains("no tool for 15m"));
 }
 

@@ -87,7 +87,7 @@ fn draw_agent(model: &Model, paper: &mut Canvas<'_>, line: Rect, agent: &AgentIn
     let theme = paper.theme;
     let is_muted = model.muted.contains(&agent.key);
     let style = if is_muted { theme.dim } else { words::status_style(&theme, agent.status) };
-    let mark = match (agent.is_quiet(model.now), model.pinned.contains(&agent.key)) {
+    let mark = match (agent.seems_stalled(model.now), model.pinned.contains(&agent.key)) {
         (true, _) => "?",
         (false, true) => "*",
         (false, false) if is_muted => "z",
@@ -104,14 +104,14 @@ fn draw_agent(model: &Model, paper: &mut Canvas<'_>, line: Rect, agent: &AgentIn
     let right_width = cells(&right);
     let x = paper.spans(line, &left);
     let space = line.right().saturating_sub(x + right_width + 1);
-    let doing = match agent.is_quiet(model.now) {
+    let doing = match agent.seems_stalled(model.now) {
         true => {
             let quiet = text::age(model.now.since(agent.last_active));
             format!("no tool for {quiet} · {}", agent.doing)
         }
         false => agent.doing.clone(),
     };
-    let style = if agent.is_quiet(model.now) { theme.warn } else { theme.plain };
+    let style = if agent.seems_stalled(model.now) { theme.warn } else { theme.plain };
     paper.text(x, line.y, space, &text::one_line(&doing, 300), style);
     paper.right(line, &right, if is_muted { theme.dim } else { theme.plain });
     // The task and the subagents are shown only if the agent's activity leaves room.

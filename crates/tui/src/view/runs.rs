@@ -87,9 +87,9 @@ fn draw_card(model: &Model, paper: &mut Canvas<'_>, area: Rect, run: &RunInfo, i
     if inner.height > 0 {
         let (health, style) = health(model, run);
         let style = match style {
-            RunHealth::Good => theme.good,
-            RunHealth::Doubtful => theme.warn,
-            RunHealth::Bad => theme.bad,
+            HealthColour::Good => theme.good,
+            HealthColour::Doubtful => theme.warn,
+            HealthColour::Bad => theme.bad,
         };
         paper.spans(row(inner, 0), &[(format!("{health} "), style), (parts.join(" · "), theme.plain)]);
     }
@@ -100,18 +100,20 @@ fn draw_card(model: &Model, paper: &mut Canvas<'_>, area: Rect, run: &RunInfo, i
     }
 }
 
-enum RunHealth {
+enum HealthColour {
     Good,
     Doubtful,
     Bad,
 }
 
-fn health(model: &Model, run: &RunInfo) -> (String, RunHealth) {
+fn health(model: &Model, run: &RunInfo) -> (String, HealthColour) {
     match run.heard_at.map(|at| model.now.since(at)) {
-        _ if run.has_ended && run.is_well => (run.state.clone(), RunHealth::Good),
-        _ if run.has_ended => (run.state.clone(), RunHealth::Bad),
-        Some(silence) if silence > SILENT => (format!("silent {}", text::age(silence)), RunHealth::Doubtful),
-        _ => (run.state.clone(), RunHealth::Good),
+        _ if run.has_ended && run.is_well => (run.state.clone(), HealthColour::Good),
+        _ if run.has_ended => (run.state.clone(), HealthColour::Bad),
+        Some(silence) if silence > SILENT => {
+            (format!("silent {}", text::age(silence)), HealthColour::Doubtful)
+        }
+        _ => (run.state.clone(), HealthColour::Good),
     }
 }
 

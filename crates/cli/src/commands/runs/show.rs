@@ -1,7 +1,7 @@
 //! The command `consort runs show`: shows a run and its result.
 
-use consort_core::dispatch::Health;
 use consort_core::dispatch::Progress;
+use consort_core::dispatch::RunHealth;
 use consort_core::dispatch::read_review;
 use consort_core::secrets::redacted;
 use serde_json::json;
@@ -67,7 +67,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             let tokens = progress.usage().tokens().map_or_else(|| "unknown".into(), |all| all.to_string());
             world.out.line(format!("Doing    {}", redacted(doing)))?;
             let health = health(&world.paths, &run, opened.app.host().now());
-            if let Some(health) = health.filter(|health| *health != Health::Well) {
+            if let Some(health) = health.filter(|health| *health != RunHealth::Well) {
                 world.out.line(format!("Health   {}", health.as_str()))?;
             }
             world.out.line(format!(

@@ -112,7 +112,7 @@ impl App {
     /// Explains the end of a command that may have run behind the shield. If it did and `is_met`,
     /// says who has reserved what here; if there were too many reservations for a shield, says
     /// that, once.
-    pub fn end_shield(
+    pub fn shield_notice(
         &mut self,
         session: &SessionId,
         cwd: &Path,
