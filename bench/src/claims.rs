@@ -14,15 +14,15 @@ use consort_bench::once;
 use consort_bench::release;
 use consort_bench::sealed;
 use consort_core::App;
+use consort_core::claims::HoldMode;
 use consort_core::claims::HoldRequest;
-use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Strength;
 use consort_core::tasks::TaskRequest;
 use consort_host::Machine;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use serde_json::json;
 
 use crate::candidate;
@@ -108,7 +108,7 @@ fn take(app: &mut App, cwd: &Path, session: &str, what: Vec<String>) -> Option<(
         cwd: cwd.to_owned(),
         what,
         strength: Strength::Blocking,
-        mode: Mode::Exclusive,
+        mode: HoldMode::Exclusive,
         reason: None,
         ttl: None,
     };
@@ -167,7 +167,7 @@ fn all(racers: &mut [Child], word: u8) -> Vec<u8> {
 
 /// Plays one process of the race: tries when told to, and releases when told to.
 pub(crate) fn be_a_racer(what: &str, home: &Path, session: &str) {
-    let store = Store::new(home.join("consort.db"), Access::Command);
+    let store = Store::new(home.join("consort.db"), StoreUser::Command);
     let mut app = App::new(store, Machine::new(home));
     let cwd = std::env::current_dir().unwrap();
     let task = |app: &mut App| TaskRequest {

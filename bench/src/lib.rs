@@ -27,10 +27,10 @@ use consort_core::journal::Actor;
 use consort_core::journal::Change;
 use consort_core::journal::EntryId;
 use consort_core::journal::NewEntry;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::presence::Agent;
 use consort_core::presence::AgentName;
 use consort_core::presence::CallerFacts;
@@ -38,8 +38,8 @@ use consort_core::presence::Location;
 use consort_core::presence::PresenceChange;
 use consort_core::project::Project;
 use consort_host::Machine;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use rustix::process::Pid;
 use rustix::process::WaitId;
 use rustix::process::WaitIdOptions;
@@ -116,7 +116,7 @@ impl Home {
 
     fn with(agents: usize, entries: usize, hosts_all: bool) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let mut store = Store::new(dir.path().join("consort.db"), Access::Command);
+        let mut store = Store::new(dir.path().join("consort.db"), StoreUser::Command);
         let machine = Machine::new(dir.path());
         let project = Project { id: "example.com/acme/shop".into(), name: "shop".into() };
         let cwd = fs::canonicalize(dir.path()).unwrap().join("shop");
@@ -168,7 +168,7 @@ impl Home {
             };
             files.start_activity(&agent.session, now).unwrap();
             files.note_host(&agent);
-            notes.begin_trail(&agent.session, &project.id, &cwd).unwrap();
+            notes.begin_or_continue_trail(&agent.session, &project.id, &cwd).unwrap();
             tx.record(&entry(PresenceChange::Joined(Box::new(agent)))).unwrap();
         }
         for n in agents..entries {
@@ -241,23 +241,23 @@ impl Home {
 
     /// Makes an app in this process, for calls that are not measured.
     pub fn app(&self) -> App {
-        let store = Store::new(self.dir.path().join("consort.db"), Access::Command);
+        let store = Store::new(self.dir.path().join("consort.db"), StoreUser::Command);
         App::new(store, Machine::new(self.dir.path()))
     }
 
     /// Returns the letters that wait for a session.
     pub fn waiting(&self, session: &str) -> Vec<Letter> {
         let mailbox = Actor::Agent(session.into());
-        self.app().inbox(&InboxRequest { mailbox, from: None, peek: true }).unwrap()
+        self.app().inbox(&UnreadLettersRequest { mailbox, from: None, peek: true }).unwrap()
     }
 
     pub fn last_seq(&self) -> i64 {
-        let mut store = Store::new(self.dir.path().join("consort.db"), Access::Command);
+        let mut store = Store::new(self.dir.path().join("consort.db"), StoreUser::Command);
         store.read().unwrap().last_seq().unwrap()
     }
 
     pub fn is_sound(&self) -> bool {
-        let mut store = Store::new(self.dir.path().join("consort.db"), Access::Command);
+        let mut store = Store::new(self.dir.path().join("consort.db"), StoreUser::Command);
         store.read().unwrap().verify().unwrap().is_sound()
     }
 }

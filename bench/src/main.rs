@@ -35,8 +35,8 @@ use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
 use consort_core::text;
 use consort_host::Machine;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 
 /// The parts that can be measured by themselves.
 const PARTS: [&str; 11] = [
@@ -253,7 +253,7 @@ const WORKER: &str = "worker";
 
 /// Ends these sessions, with one verb and one transaction each.
 fn work(home: &Path, sessions: &str) {
-    let store = Store::new(home.join("consort.db"), Access::Command);
+    let store = Store::new(home.join("consort.db"), StoreUser::Command);
     let mut app = App::new(store, Machine::new(home));
     for session in sessions.split(',') {
         app.leave(&session.into(), LeaveReason::Ended, Actor::Person).unwrap().unwrap();

@@ -27,8 +27,8 @@ use consort_core::monitor::PaneAddress;
 use consort_core::monitor::PaneFacts;
 use consort_core::monitor::PaneLook;
 use consort_host::Machine;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 
 /// The argument that makes this program the one that runs in a pane.
 pub(crate) const PROGRAM: &str = "pane";
@@ -144,7 +144,7 @@ impl Server {
         }
         let listed = server.tmux(&["list-panes", "-a", "-F", "#{pid} #{pane_id} #{pane_pid}"]);
         let mut app = App::new(
-            Store::new(server.home.dir.path().join("consort.db"), Access::Command),
+            Store::new(server.home.dir.path().join("consort.db"), StoreUser::Command),
             Machine::new(server.home.dir.path()),
         );
         for line in listed.lines() {

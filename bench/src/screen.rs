@@ -15,7 +15,7 @@ use std::time::Instant;
 use consort_bench::Home;
 use consort_bench::Sample;
 use consort_core::journal::Actor;
-use consort_core::messages::InboxRequest;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::Status;
@@ -54,7 +54,8 @@ pub(crate) fn run(rounds: usize, entries: usize, seconds: u64) {
     tell("a message, after its commit", &Sample::new(seen.collect()));
     // Waiting mail is looked at on every update, so it is read before the idle screen is measured.
     let app = &mut home.app();
-    let letters = app.inbox(&InboxRequest { mailbox: Actor::Person, from: None, peek: false }).unwrap();
+    let letters =
+        app.inbox(&UnreadLettersRequest { mailbox: Actor::Person, from: None, peek: false }).unwrap();
     app.mark_read(&Actor::Person, &letters).unwrap();
     screen.settle();
     let idle = share(seconds, || used(screen.child.id()));

@@ -14,14 +14,14 @@ use crate::toml_table::TomlTable;
 
 /// The part that we add to one file of a CLI.
 pub struct Insertion {
-    pub purpose: Purpose,
+    pub purpose: InsertionContent,
     pub file: PathBuf,
     pub format: InsertionFormat,
 }
 
 /// The purpose of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum InsertionContent {
     /// Sessions report their events to us.
     Hooks,
     /// Sessions can call our MCP server.

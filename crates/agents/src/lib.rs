@@ -55,9 +55,9 @@ use serde_json::Value;
 use serde_json::json;
 
 pub use connect::Insertion;
+pub use connect::InsertionContent;
 pub use connect::InsertionFormat;
 pub use connect::InsertionState;
-pub use connect::Purpose;
 pub use failure::read_failure;
 pub use headless::EndReport;
 pub use headless::Headless;
@@ -342,7 +342,7 @@ pub(crate) fn server(program: &str) -> Value {
 
 /// Makes the insertion that puts the primer as a block into a text file.
 pub(crate) fn primer(file: PathBuf) -> Insertion {
-    Insertion { purpose: Purpose::Primer, file, format: InsertionFormat::Block }
+    Insertion { purpose: InsertionContent::Primer, file, format: InsertionFormat::Block }
 }
 
 /// The sessions that an insertion is for.
@@ -412,12 +412,12 @@ pub fn is_runtime(process: &str) -> bool {
 
 /// Tells whether a process of that name is an agent CLI. A process with the name of a runtime is recognised
 /// by the program or script that it was started with, which `started_as` returns.
-pub fn is_agent(process: &str, started_as: &dyn Fn() -> Vec<String>) -> bool {
+pub fn is_agent(process: &str, program_and_script: &dyn Fn() -> Vec<String>) -> bool {
     let is_named = |name: &str| ALL.iter().any(|cli| cli.program() == name);
     if !RUNTIMES.contains(&process) {
         return is_named(process);
     }
-    let words = started_as();
+    let words = program_and_script();
     let mut names = words.iter().filter_map(|word| word.rsplit('/').next());
     names.any(|name| is_named(name.trim_end_matches(".js")))
 }

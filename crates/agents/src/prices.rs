@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use consort_core::dispatch::Cost;
-use consort_core::dispatch::Tier;
+use consort_core::dispatch::ModelTier;
 use consort_core::dispatch::Usage;
 use toml_edit::Document;
 use toml_edit::Item;
@@ -64,12 +64,12 @@ pub fn price(model: &str, usage: &Usage) -> Option<Cost> {
 }
 
 /// Estimates a model's tier by its price; `None` if the model is unknown.
-pub fn tier(model: &str) -> Option<Tier> {
+pub fn tier(model: &str) -> Option<ModelTier> {
     let price = find(model)?;
     Some(match price.output {
-        FRONTIER.. => Tier::Frontier,
-        MID.. => Tier::Mid,
-        _ => Tier::Any,
+        FRONTIER.. => ModelTier::Frontier,
+        MID.. => ModelTier::Mid,
+        _ => ModelTier::Any,
     })
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use consort_core::monitor::ComposerRule;
+use consort_core::monitor::ComposerCondition;
 use consort_core::monitor::ComposerShape;
 use consort_core::monitor::PaneState;
 use consort_core::monitor::Signature;
@@ -82,9 +82,9 @@ fn rule(at: usize, table: &dyn TableLike) -> Result<SignatureRule, ScreenError> 
     let name = part.text("name")?.ok_or_else(|| part.not_a("name", "a text"))?;
     let state = part.text("state")?.and_then(|state| PaneState::named(&state));
     let composer = match part.text("composer")?.as_deref() {
-        None => ComposerRule::Nothing,
-        Some("any") => ComposerRule::There,
-        Some("dim") => ComposerRule::Dim,
+        None => ComposerCondition::Nothing,
+        Some("any") => ComposerCondition::There,
+        Some("dim") => ComposerCondition::Dim,
         Some(_) => return Err(part.not_a("composer", "\"any\" or \"dim\"")),
     };
     Ok(SignatureRule {

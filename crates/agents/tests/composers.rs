@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use consort_agents::find;
 use consort_agents::screen;
-use consort_core::monitor::ComposerContent;
+use consort_core::monitor::ComposerMatch;
 use consort_core::monitor::PaneFacts;
 use consort_core::monitor::PaneLook;
 use consort_core::monitor::PaneState;
@@ -59,8 +59,8 @@ fn our_own_text_is_told_from_a_draft() {
         let look = look(&format!("{cli}/idle_typed.ansi"), "◇  Ready (work)");
         assert!(matches!(look.reading.state, PaneState::Ready), "{cli}: {:?}", look.reading);
         let composer = look.composer.unwrap();
-        assert_eq!(composer.holds("half typed message"), ComposerContent::Ours, "{cli}: {composer:?}");
-        assert_eq!(composer.holds("half typed"), ComposerContent::Other, "{cli}");
-        assert_eq!(composer.holds("another message"), ComposerContent::Other, "{cli}");
+        assert_eq!(composer.holds("half typed message"), ComposerMatch::Ours, "{cli}: {composer:?}");
+        assert_eq!(composer.holds("half typed"), ComposerMatch::Other, "{cli}");
+        assert_eq!(composer.holds("another message"), ComposerMatch::Other, "{cli}");
     }
 }

@@ -7,14 +7,14 @@ use std::path::Path;
 
 use consort_agents::ALL;
 use consort_agents::Insertion;
+use consort_agents::InsertionContent;
 use consort_agents::InsertionFormat;
 use consort_agents::InsertionState;
 use consort_agents::Level;
-use consort_agents::Purpose;
 
 const PROGRAM: &str = "/opt/consort/bin/consort";
 
-fn insertion(kind: &str, purpose: Purpose) -> Insertion {
+fn insertion(kind: &str, purpose: InsertionContent) -> Insertion {
     let cli = consort_agents::find(kind).unwrap();
     let level = Level::User(Path::new("/home/x/.x"));
     cli.insertions(level, &|_| None).into_iter().find(|insertion| insertion.purpose == purpose).unwrap()
@@ -57,7 +57,7 @@ fn every_piece_goes_in_and_out() {
 /// single tools; what somebody has changed is left alone.
 #[test]
 fn tools_are_approved_one_by_one() {
-    let server = insertion("codex", Purpose::Mcp);
+    let server = insertion("codex", InsertionContent::Mcp);
     let tools = consort_agents::find("codex").unwrap().allow(Level::User(Path::new("/home/x/.x"))).remove(1);
     let plain = server.format.connect(Some("model = \"m\"\n"), PROGRAM).unwrap();
     assert_eq!(tools.format.connection(&plain, PROGRAM).unwrap(), InsertionState::Absent);
@@ -94,9 +94,9 @@ fn others_stay_as_they_are() {
     let toml = "# mine\nmodel = \"m\"\n\n[mcp_servers.other]\ncommand = \"x\" # why\n";
     let text = "# Rules\n\nBe kind.\n";
     for (insertion, theirs) in [
-        (insertion("gemini", Purpose::Mcp), json),
-        (insertion("codex", Purpose::Mcp), toml),
-        (insertion("codex", Purpose::Primer), text),
+        (insertion("gemini", InsertionContent::Mcp), json),
+        (insertion("codex", InsertionContent::Mcp), toml),
+        (insertion("codex", InsertionContent::Primer), text),
     ] {
         assert_eq!(insertion.format.connection(theirs, PROGRAM).unwrap(), InsertionState::Absent);
         let both = insertion.format.connect(Some(theirs), PROGRAM).unwrap();
@@ -108,7 +108,7 @@ fn others_stay_as_they_are() {
 #[test]
 fn another_place_of_ours_is_outdated_and_what_somebody_changed_is_theirs() {
     for kind in ["claude", "codex", "gemini", "opencode", "copilot"] {
-        let insertion = insertion(kind, Purpose::Mcp);
+        let insertion = insertion(kind, InsertionContent::Mcp);
         let old = insertion.format.connect(None, "/old/place/consort").unwrap();
         assert_eq!(insertion.format.connection(&old, PROGRAM).unwrap(), InsertionState::Outdated, "{old}");
         let new = insertion.format.connect(Some(&old), PROGRAM).unwrap();
@@ -132,14 +132,14 @@ fn what_cannot_be_understood_is_left_alone() {
         ("codex", "mcp_servers = { other = { command = \"x\" } }"),
         ("codex", "[mcp_servers]\nconsort = 1\n"),
     ] {
-        let error = insertion(kind, Purpose::Mcp).format.connect(Some(theirs), PROGRAM);
+        let error = insertion(kind, InsertionContent::Mcp).format.connect(Some(theirs), PROGRAM);
         assert!(error.is_err(), "{theirs}: {error:?}");
     }
 }
 
 #[test]
 fn what_is_written_once_and_renewed_has_one_block() {
-    let insertion = insertion("codex", Purpose::Primer);
+    let insertion = insertion("codex", InsertionContent::Primer);
     let both = insertion.format.connect(Some("before\n"), PROGRAM).unwrap() + "after\n";
     let old = both.replace("Be brief", "Be long");
     assert_eq!(insertion.format.connection(&old, PROGRAM).unwrap(), InsertionState::Outdated);
@@ -151,12 +151,12 @@ fn what_is_written_once_and_renewed_has_one_block() {
 #[test]
 fn marks_and_line_endings_stay() {
     for (kind, part, theirs) in [
-        ("codex", Purpose::Mcp, "\u{feff}model = \"m\"\r\n\r\n[other]\r\na = 1\r\n"),
-        ("codex", Purpose::Mcp, "a   =   1 # odd\n\n\n"),
-        ("codex", Purpose::Primer, "\u{feff}# Rules\r\n\r\nBe kind.\r\n"),
-        ("codex", Purpose::Primer, "# Rules  \n\n\n"),
-        ("opencode", Purpose::Mcp, "\u{feff}{\r\n  \"theme\": 1\r\n}\r\n"),
-        ("gemini", Purpose::Hooks, "\u{feff}{\n  \"theme\": 1\n}\n"),
+        ("codex", InsertionContent::Mcp, "\u{feff}model = \"m\"\r\n\r\n[other]\r\na = 1\r\n"),
+        ("codex", InsertionContent::Mcp, "a   =   1 # odd\n\n\n"),
+        ("codex", InsertionContent::Primer, "\u{feff}# Rules\r\n\r\nBe kind.\r\n"),
+        ("codex", InsertionContent::Primer, "# Rules  \n\n\n"),
+        ("opencode", InsertionContent::Mcp, "\u{feff}{\r\n  \"theme\": 1\r\n}\r\n"),
+        ("gemini", InsertionContent::Hooks, "\u{feff}{\n  \"theme\": 1\n}\n"),
     ] {
         let insertion = insertion(kind, part);
         // A file without the insertion is not changed.
@@ -172,7 +172,7 @@ fn marks_and_line_endings_stay() {
 
 #[test]
 fn comments_around_our_table_stay() {
-    let insertion = insertion("codex", Purpose::Mcp);
+    let insertion = insertion("codex", InsertionContent::Mcp);
     let ours = insertion.format.connect(None, "/old/place/consort").unwrap();
     let (header, keys) = ours.split_once('\n').unwrap();
     let text = format!("a = 1\n\n# mine\n{header}\n# mine too\n{keys}\n# another's\n[other]\n");
@@ -198,9 +198,9 @@ fn comments_around_our_table_stay() {
 #[test]
 fn comments_in_json_stay_and_so_does_what_was_empty() {
     for (kind, part, name) in [
-        ("opencode", Purpose::Mcp, "mcp"),
-        ("claude", Purpose::Mcp, "mcpServers"),
-        ("claude", Purpose::Hooks, "hooks"),
+        ("opencode", InsertionContent::Mcp, "mcp"),
+        ("claude", InsertionContent::Mcp, "mcpServers"),
+        ("claude", InsertionContent::Hooks, "hooks"),
     ] {
         let insertion = insertion(kind, part);
         let theirs = format!("{{\n  \"{name}\": {{\n    // mine\n  }}\n}}\n");
@@ -220,7 +220,7 @@ fn comments_in_json_stay_and_so_does_what_was_empty() {
 
 #[test]
 fn an_editor_may_change_how_our_lines_end() {
-    let insertion = insertion("codex", Purpose::Primer);
+    let insertion = insertion("codex", InsertionContent::Primer);
     let both = insertion.format.connect(Some("before\n"), PROGRAM).unwrap();
     for changed in [both.trim_end().to_owned(), both.replace('\n', "\r\n")] {
         assert_eq!(
@@ -239,10 +239,10 @@ fn an_editor_may_change_how_our_lines_end() {
 #[test]
 fn what_is_not_ours_has_nothing_to_take_out() {
     for (kind, part, theirs) in [
-        ("claude", Purpose::Primer, "# My own skill\n"),
-        ("claude", Purpose::Hooks, "{\"hooks\": []}"),
-        ("gemini", Purpose::Mcp, "[]"),
-        ("codex", Purpose::Mcp, "mcp_servers = 1"),
+        ("claude", InsertionContent::Primer, "# My own skill\n"),
+        ("claude", InsertionContent::Hooks, "{\"hooks\": []}"),
+        ("gemini", InsertionContent::Mcp, "[]"),
+        ("codex", InsertionContent::Mcp, "mcp_servers = 1"),
     ] {
         assert_eq!(without(&insertion(kind, part), theirs), theirs);
     }
@@ -252,7 +252,10 @@ fn what_is_not_ours_has_nothing_to_take_out() {
 fn which_program_is_called_is_read_from_what_is_written() {
     for cli in ALL {
         for insertion in cli.insertions(Level::User(Path::new("/home/x/.x")), &|_| None) {
-            if matches!(insertion.purpose, Purpose::Primer | Purpose::Shield | Purpose::Allow) {
+            if matches!(
+                insertion.purpose,
+                InsertionContent::Primer | InsertionContent::Shield | InsertionContent::Allow
+            ) {
                 continue;
             }
             for program in [PROGRAM, "consort", "/a b/it's/consort"] {

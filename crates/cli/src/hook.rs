@@ -28,8 +28,8 @@ use consort_hook::HookContext;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::env;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
@@ -108,7 +108,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let payload = read_stdin()?;
     let Some(call) = cli.read(event, &payload) else { return Ok(()) };
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
-    let store = Store::new(paths.store(), Access::Hook);
+    let store = Store::new(paths.store(), StoreUser::Hook);
     let mut app = App::new(store, Machine::new(&paths.data)).with_git_file(Arc::new(HookFile));
     let is_hidden = matches!(&call.event, HookEvent::Asks(asked) if asked.dialog == Dialog::IsHidden);
     let answer = consort_hook::handle(&mut app, call, &HookProcess { cli, event })?;

@@ -19,8 +19,8 @@ use consort_host::env;
 use consort_host::notify;
 use consort_host::notify::Listener;
 use consort_host::notify::WakeReason;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use serde_json::json;
 
 /// The name of the event that starts this process.
@@ -37,7 +37,7 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
     // Opened before the first look, so that no mail falls between the two.
     let topic = Topic::Mailbox(Actor::Agent(session.clone()));
     let mut listener = Listener::open(&paths.listeners(), Some(&topic))?;
-    let mut app = App::new(Store::new(paths.store(), Access::Command), Machine::new(&paths.data));
+    let mut app = App::new(Store::new(paths.store(), StoreUser::Command), Machine::new(&paths.data));
     let Some((me, others)) = app.present_session(&session)? else { return Ok(()) };
     let task = app.claimed_task(&session)?.map(|task| task.key.id);
     say(&json!({ "name": me.name.as_str(), "others": others, "task": task }));

@@ -20,7 +20,7 @@ use consort_core::config::Config;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
 use consort_core::notices;
-use consort_core::notices::Notice;
+use consort_core::notices::PersonNotice;
 use rustix::fs::FlockOperation;
 
 use crate::error::CommandError;
@@ -47,7 +47,7 @@ pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), Co
         ..TailRequest::default()
     };
     let entries = app.journal_tail(&request)?;
-    let mut found: Vec<Notice> = Vec::new();
+    let mut found: Vec<PersonNotice> = Vec::new();
     for entry in &entries {
         let mut name = |session: &_| {
             app.name_of(session).ok().flatten().map_or_else(|| "An agent".to_owned(), |name| name.to_string())

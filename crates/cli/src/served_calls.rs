@@ -8,8 +8,8 @@ use std::time::Duration;
 use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::call_context;
+use consort_core::call_context::AgentOpenRequest;
 use consort_core::call_context::CallContext;
-use consort_core::call_context::OpenWish;
 use consort_core::call_context::RunWish;
 use consort_core::call_context::RunsWish;
 use consort_core::call_context::ServedContext;
@@ -40,8 +40,8 @@ use consort_host::PeerLookup;
 use consort_host::Peers;
 use consort_host::env;
 use consort_host::notify::Listener;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 
 use crate::commands::explain;
 use crate::config;
@@ -133,7 +133,7 @@ impl ServedContext for ServedCalls {
     fn renewal(&self, session: &SessionId) -> Box<dyn Fn() + Send> {
         let (store, session, machine) = (self.paths.store(), session.clone(), self.machine());
         Box::new(move || {
-            Store::new(store.clone(), Access::Command).side_files().renew(&session, machine.now())
+            Store::new(store.clone(), StoreUser::Command).side_files().renew(&session, machine.now())
         })
     }
 
@@ -162,7 +162,7 @@ impl ServedContext for ServedCalls {
         _app: &mut App,
         caller: &CallerFacts,
         cwd: &Path,
-        wish: &OpenWish,
+        wish: &AgentOpenRequest,
     ) -> Result<ServiceAnswer, ServiceProblem> {
         served_panes::open(caller, cwd, wish)
     }

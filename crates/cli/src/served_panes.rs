@@ -4,16 +4,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use consort_core::App;
-use consort_core::call_context::OpenWish;
+use consort_core::call_context::AgentOpenRequest;
 use consort_core::call_context::ServiceAnswer;
 use consort_core::call_context::ServiceProblem;
 use consort_core::explain::ErrorKind;
-use consort_core::monitor::Attention;
+use consort_core::monitor::AttentionReason;
 use consort_core::monitor::Difference;
-use consort_core::monitor::Pace;
 use consort_core::monitor::PaneLook;
 use consort_core::monitor::PaneReading;
 use consort_core::monitor::PaneViewer as _;
+use consort_core::monitor::WorkKind;
 use consort_core::monitor::next_interval;
 use consort_core::presence::CallerFacts;
 use consort_core::secrets::redacted;
@@ -52,7 +52,7 @@ pub(crate) fn problem(error: CommandError) -> ServiceProblem {
 pub(crate) fn open(
     caller: &CallerFacts,
     cwd: &Path,
-    wish: &OpenWish,
+    wish: &AgentOpenRequest,
 ) -> Result<ServiceAnswer, ServiceProblem> {
     let world = world(cwd)?;
     let (text, data) = open::open_for_agent(&world, caller.clone(), wish).map_err(problem)?;
@@ -87,7 +87,7 @@ pub(crate) fn screen(
     let state = state(&look);
     let reading = look.map(|look| look.reading);
     let doing = subject.heard.as_ref().and_then(|heard| heard.doing.clone()).unwrap_or_default();
-    let pace = Pace::of(state, &doing, Duration::MAX);
+    let pace = WorkKind::of(state, &doing, Duration::MAX);
     let options = |reading: &PaneReading| -> Vec<String> {
         reading.options.iter().map(|option| option.label.clone()).collect()
     };
@@ -120,7 +120,7 @@ pub(crate) fn answer(
     let name = subject.name();
     let waiting = waiting::one(&world, app, &tmux, subject).map_err(problem)?;
     let waiting = match waiting {
-        Some(waiting) if waiting.why == Attention::Question => waiting,
+        Some(waiting) if waiting.why == AttentionReason::Question => waiting,
         Some(_) => {
             return Err(refuse(
                 format!("{name} does not ask a question of yours to answer"),
@@ -193,7 +193,7 @@ pub(crate) fn waiting(
     for one in waiting::all(&world, app).map_err(problem)? {
         let is_own = one.subject.opener().is_some() && app.may_use_pane(caller, &one.subject).is_ok();
         let way = match one.why {
-            Attention::Question if is_own => "it is yours: `answer`",
+            AttentionReason::Question if is_own => "it is yours: `answer`",
             _ if is_own => "it is your user's: tell them with `send` to `@me`",
             _ => "it is your user's",
         };

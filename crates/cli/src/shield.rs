@@ -19,9 +19,9 @@ use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::env;
 use consort_host::shield;
-use consort_host::shield::InPlace;
-use consort_sqlite::Access;
+use consort_host::shield::ReplacementCommand;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 
 use crate::exit::ExitCode;
 use crate::hook;
@@ -57,8 +57,8 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let Some(ShieldedCommand { text, mut command }) = ShieldedCommand::read(arguments) else {
         return ExitCode::from(2);
     };
-    let Some(plain) = InPlace::new(command.clone()) else { return ExitCode::from(2) };
-    plain.or_else_after(PATIENCE);
+    let Some(plain) = ReplacementCommand::new(command.clone()) else { return ExitCode::from(2) };
+    plain.exec_after(PATIENCE);
     match protected(&text) {
         Ok(paths) if paths.is_empty() => {}
         Ok(paths) => {
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         }
         Err(error) => hook::log(&format!("shield: {error}")),
     }
-    let error = InPlace::new(command).unwrap_or(plain).exec();
+    let error = ReplacementCommand::new(command).unwrap_or(plain).exec();
     let _ = writeln!(std::io::stderr(), "consort shield: {}: {error}", shown(arguments));
     // The exit codes that shells use.
     ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
@@ -121,7 +121,7 @@ fn script(text: &str) -> String {
 /// Returns the paths that must be read-only for this command, run in the current directory.
 fn protected(command: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
-    let mut app = App::new(Store::new(paths.store(), Access::Hook), Machine::new(&paths.data));
+    let mut app = App::new(Store::new(paths.store(), StoreUser::Hook), Machine::new(&paths.data));
     // Nearly always nothing is held anywhere, and this ends the search.
     if !app.is_anything_held() {
         return Ok(Vec::new());

@@ -219,12 +219,12 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
     let (data, store) = (paths.data.clone(), paths.store());
     let (repository, at_work) = (machine.place(cwd).repository, Arc::new(AtomicUsize::new(0)));
     let work = move || {
-        let files = Store::new(store, consort_sqlite::Access::Command).side_files();
+        let files = Store::new(store, consort_sqlite::StoreUser::Command).side_files();
         // Our agent starts its own program under another name to set up the sandbox.
         let is_helper = |process: &Process| {
-            let started_as = consort_host::started_as(process.pid);
+            let program_and_script = consort_host::program_and_script(process.pid);
             let is_named = |word: &String| word.rsplit('/').next() == Some(&process.program);
-            process.program == parent.program && !started_as.first().is_some_and(is_named)
+            process.program == parent.program && !program_and_script.first().is_some_and(is_named)
         };
         let is_agent = |process: &Process| {
             files.hosted_by(process).is_some() || world::is_agent(process) && !is_helper(process)

@@ -27,8 +27,8 @@ use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::Peer;
 use consort_host::env;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 
 use crate::config;
 use crate::error::CommandError;
@@ -97,7 +97,7 @@ impl World {
     pub(crate) fn open_app(&self) -> OpenApp {
         let (store, data, file) = (self.paths.store(), self.paths.data.clone(), self.saved.share());
         Arc::new(move || {
-            let app = App::new(Store::new(store.clone(), Access::Command), Machine::new(&data));
+            let app = App::new(Store::new(store.clone(), StoreUser::Command), Machine::new(&data));
             app.with_git_file(Arc::clone(&file))
         })
     }
@@ -248,5 +248,5 @@ fn facts_of(
 
 /// Tells whether a process is an agent CLI.
 pub(crate) fn is_agent(process: &Process) -> bool {
-    consort_agents::is_agent(&process.program, &|| consort_host::started_as(process.pid))
+    consort_agents::is_agent(&process.program, &|| consort_host::program_and_script(process.pid))
 }

@@ -76,7 +76,7 @@ pub trait ServedContext: CallContext + Send + Sync {
         app: &mut App,
         caller: &CallerFacts,
         cwd: &Path,
-        wish: &OpenWish,
+        wish: &AgentOpenRequest,
     ) -> Result<ServiceAnswer, ServiceProblem>;
 
     /// Reads the terminal of an agent: now, or once the agent's state has changed.
@@ -138,7 +138,7 @@ pub trait ServedContext: CallContext + Send + Sync {
 
 /// An agent's request to open another agent.
 #[derive(Clone, Debug)]
-pub struct OpenWish {
+pub struct AgentOpenRequest {
     pub cli: String,
     pub prompt: String,
     pub name: Option<String>,

@@ -6,7 +6,7 @@ use crate::journal::Change;
 use crate::journal::Entry;
 use crate::messages::MessageChange;
 use crate::monitor::MonitorChange;
-use crate::monitor::RecordedState;
+use crate::monitor::RecordedPaneState;
 use crate::policy::PolicyChange;
 use crate::presence::SessionId;
 use crate::secrets;
@@ -20,7 +20,7 @@ const LONGEST: usize = 120;
 
 /// A notification to the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub struct PersonNotice {
     /// The agent that the notice is about.
     pub agent: String,
     pub text: String,
@@ -31,30 +31,32 @@ pub struct Notice {
 }
 
 /// Makes the notices for an entry; `name` returns the name of a session.
-pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Vec<Notice> {
+pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Vec<PersonNotice> {
     let notice = |agent: String, what: &str| {
         let text = text::one_line(&secrets::redacted(&format!("{agent} {what}")), LONGEST);
-        Some(Notice { agent, text, is_question: false, is_seen: false })
+        Some(PersonNotice { agent, text, is_question: false, is_seen: false })
     };
     let of_change = |change: &Change| match change {
         Change::Policy(PolicyChange::Asked(ask)) if ask.holder.is_some() => {
             let told = notice(name(&ask.session), &format!("asks: {} {}", ask.tool, ask.text));
-            told.map(|told| Notice { is_question: true, ..told })
+            told.map(|told| PersonNotice { is_question: true, ..told })
         }
         Change::Monitor(MonitorChange::Turned(turn)) => {
             let about = turn.about.as_deref().unwrap_or_default();
             let what = match turn.state {
-                RecordedState::Waiting => format!("waits for you: {about}"),
-                RecordedState::Limit => format!("has hit its limit: {about}"),
-                RecordedState::Error => format!("has an error: {about}"),
-                RecordedState::Stalled => format!("has stalled: {about}"),
-                RecordedState::Finished => "has finished".to_owned(),
-                RecordedState::Dead => "has crashed".to_owned(),
-                RecordedState::Exited | RecordedState::Unconfirmed | RecordedState::Working => return None,
+                RecordedPaneState::Waiting => format!("waits for you: {about}"),
+                RecordedPaneState::Limit => format!("has hit its limit: {about}"),
+                RecordedPaneState::Error => format!("has an error: {about}"),
+                RecordedPaneState::Stalled => format!("has stalled: {about}"),
+                RecordedPaneState::Finished => "has finished".to_owned(),
+                RecordedPaneState::Dead => "has crashed".to_owned(),
+                RecordedPaneState::Exited | RecordedPaneState::Unconfirmed | RecordedPaneState::Working => {
+                    return None;
+                }
             };
-            let is_seen = turn.state == RecordedState::Waiting;
+            let is_seen = turn.state == RecordedPaneState::Waiting;
             let told = notice(turn.name.to_string(), what.trim_end_matches([':', ' ']));
-            told.map(|told| Notice { is_question: is_seen, is_seen, ..told })
+            told.map(|told| PersonNotice { is_question: is_seen, is_seen, ..told })
         }
         Change::Messages(MessageChange::Sent(sent)) if sent.to.iter().any(|to| to.who == Actor::Person) => {
             notice(sent.from.name.clone(), &format!("writes: {}", sent.text))
@@ -66,14 +68,15 @@ pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Ve
 
 /// Joins notices into one text; a question seen on a screen is left out if another notice reports
 /// one of the same agent.
-pub fn join_notices(notices: &[Notice]) -> Option<String> {
-    let is_news = |(at, notice): &(usize, &Notice)| {
-        let tells_it = |(place, other): (usize, &Notice)| {
+pub fn join_notices(notices: &[PersonNotice]) -> Option<String> {
+    let is_news = |(at, notice): &(usize, &PersonNotice)| {
+        let tells_it = |(place, other): (usize, &PersonNotice)| {
             other.agent == notice.agent && other.is_question && (place < *at || !other.is_seen)
         };
         !(notice.is_seen && notices.iter().enumerate().any(tells_it))
     };
-    let news: Vec<&Notice> = notices.iter().enumerate().filter(is_news).map(|(_, notice)| notice).collect();
+    let news: Vec<&PersonNotice> =
+        notices.iter().enumerate().filter(is_news).map(|(_, notice)| notice).collect();
     let mut lines: Vec<String> = news.iter().take(MOST).map(|notice| notice.text.clone()).collect();
     if news.len() > MOST {
         lines.push(format!("and {} more", news.len() - MOST));
@@ -117,7 +120,7 @@ mod tests {
 
     #[test]
     fn what_a_hook_has_told_is_not_told_again() {
-        let notice = |(agent, is_seen): (&str, bool)| Notice {
+        let notice = |(agent, is_seen): (&str, bool)| PersonNotice {
             agent: agent.into(),
             text: format!("{agent} waits"),
             is_question: true,
@@ -129,7 +132,8 @@ mod tests {
         assert_eq!(join_notices(&[]), None);
         assert_eq!(join_notices(&[("A", true), ("A", false)].map(notice)).unwrap(), "A waits");
         // Other notices of the same agent are kept.
-        let other = |text: &str| Notice { text: text.into(), is_question: false, ..notice(("A", false)) };
+        let other =
+            |text: &str| PersonNotice { text: text.into(), is_question: false, ..notice(("A", false)) };
         let all = [other("A writes: one"), notice(("A", true)), other("A has an error")];
         assert_eq!(join_notices(&all).unwrap(), "A writes: one\nA waits\nA has an error");
     }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::App;
-use crate::claims::HeldSummary;
+use crate::claims::HoldsPreview;
 use crate::journal::Actor;
 use crate::journal::Seq;
 use crate::presence::Agent;
@@ -31,7 +31,7 @@ pub struct StatusOutcome {
     pub task: Option<TaskRecord>,
     pub here: WhoOutcome,
     /// The number of holds in this project, and the first of them.
-    pub held: HeldSummary,
+    pub held: HoldsPreview,
     pub entries: Seq,
 }
 

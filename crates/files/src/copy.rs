@@ -12,13 +12,13 @@ use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use crate::Tree;
+use crate::NoFollowTree;
 use crate::tree::Missing;
 
 /// Most levels of nested directories that are copied.
 const DEEPEST: usize = 100;
 
-impl Tree {
+impl NoFollowTree {
     /// Copies the file or directory at `path` to the same path of another tree, with its modes. No
     /// link is followed: each is copied as a link. Files that the other tree has already stay as
     /// they are. If nothing is at `path`, nothing is copied.

@@ -5,7 +5,7 @@
 //! directory we keep our state in may be one that the user shares with us. So
 //! this crate is the only place that
 //!
-//! - reads, replaces and copies files in a repository ([`Tree`]): **no link is followed
+//! - reads, replaces and copies files in a repository ([`NoFollowTree`]): **no link is followed
 //!   at any level**, only regular files are opened, and a size limit holds;
 //! - reads other small files ([`read`]) and replaces files of the user's own
 //!   ([`replace`]), atomically and with their mode kept;
@@ -27,4 +27,4 @@ pub use read::read_open;
 pub use replace::NewFile;
 pub use replace::replace;
 pub use temporary_files::TemporaryFiles;
-pub use tree::Tree;
+pub use tree::NoFollowTree;

@@ -21,11 +21,11 @@ use crate::replace::replace_at;
 use crate::temporary_files::TemporaryFiles;
 
 /// A directory tree in which no link is followed, at any level below its root.
-pub struct Tree {
+pub struct NoFollowTree {
     root: PathBuf,
 }
 
-impl Tree {
+impl NoFollowTree {
     /// Makes the tree below `root`; the root itself is the caller's choice and may be
     /// reached through links.
     pub fn new(root: &Path) -> Self {

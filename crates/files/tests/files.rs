@@ -12,9 +12,9 @@ use std::process::Command;
 
 use consort_files::MARKER;
 use consort_files::NewFile;
+use consort_files::NoFollowTree;
 use consort_files::OurDir;
 use consort_files::TemporaryFiles;
-use consort_files::Tree;
 use consort_files::read;
 use consort_files::replace;
 
@@ -38,7 +38,7 @@ fn a_tree_follows_no_link_and_opens_regular_files_only() {
     assert!(Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success());
     fs::write(root.join("long"), vec![b'x'; 2_000]).unwrap();
 
-    let (tree, pending) = (Tree::new(&root), TemporaryFiles::new(&temp.path().join("pending")));
+    let (tree, pending) = (NoFollowTree::new(&root), TemporaryFiles::new(&temp.path().join("pending")));
     let read = |path: &str| tree.read(Path::new(path), LIMIT);
     assert_eq!(read("real/file").unwrap().unwrap(), b"text");
     assert_eq!(read("./real/./file").unwrap().unwrap(), b"text");

@@ -9,7 +9,7 @@ use consort_core::claims::Pattern;
 use consort_core::claims::PendingWrite;
 use consort_core::host::Host;
 use consort_core::policy::Call;
-use consort_core::policy::ReachedFiles;
+use consort_core::policy::ReachedPatterns;
 use consort_shell::Detour;
 
 /// Most directories in which a command is assumed to run; after more, every detour counts.
@@ -65,13 +65,13 @@ pub(crate) fn followed(project: &PolicyProject<'_>, calls: Vec<consort_shell::Ca
 }
 
 /// Names the files that a command writes, seen from the worktree `here`.
-pub(crate) fn reached(host: &dyn Host, here: &Path, target: &PendingWrite) -> Option<ReachedFiles> {
+pub(crate) fn reached(host: &dyn Host, here: &Path, target: &PendingWrite) -> Option<ReachedPatterns> {
     let (located, paths) = claims::written(host, target)?;
     let is_inside = located.worktree == here;
     // Git is trusted with its own hidden files.
     let is_hidden =
         || paths.as_str().split('/').any(|part| part.starts_with('.')) && !target.by.starts_with("git");
-    Some(ReachedFiles {
+    Some(ReachedPatterns {
         is_off_limits: !is_inside || is_hidden(),
         own: if is_inside { paths.clone() } else { Pattern::file(&target.path.to_string_lossy()) },
         anywhere: paths,
@@ -79,7 +79,7 @@ pub(crate) fn reached(host: &dyn Host, here: &Path, target: &PendingWrite) -> Op
 }
 
 /// Names a file that a command shows, seen from the worktree `here`.
-pub(crate) fn shown(host: &dyn Host, here: &Path, path: &Path) -> ReachedFiles {
+pub(crate) fn shown(host: &dyn Host, here: &Path, path: &Path) -> ReachedPatterns {
     let found = host.locate(path);
     let anywhere = Pattern::file(&found.path);
     let is_inside = found.worktree == here;
@@ -87,5 +87,5 @@ pub(crate) fn shown(host: &dyn Host, here: &Path, path: &Path) -> ReachedFiles {
         true => anywhere.clone(),
         false => Pattern::file(&found.worktree.join(&found.path).to_string_lossy()),
     };
-    ReachedFiles { own, anywhere, is_off_limits: !is_inside }
+    ReachedPatterns { own, anywhere, is_off_limits: !is_inside }
 }

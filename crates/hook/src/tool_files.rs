@@ -11,8 +11,8 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::ToolAction;
 use consort_core::hooks::ToolUse;
 use consort_core::host::Host;
-use consort_shell::Outside;
 use consort_shell::ShellContext;
+use consort_shell::UnconfinedReason;
 
 use crate::HookContext;
 
@@ -25,7 +25,7 @@ pub struct ToolFiles {
     /// Some of the files that the agent gets to see.
     pub reads: Vec<PathBuf>,
     /// The reason why the command must not run behind the shield, if there is one.
-    pub outside: Option<Outside>,
+    pub outside: Option<UnconfinedReason>,
     /// Whether the command leaves something running.
     pub leaves_job: bool,
 }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use consort_core::claims::FileStamp;
 use consort_core::host::FileContent;
 use consort_core::host::RealPath;
+use consort_files::NoFollowTree;
 use consort_files::TemporaryFiles;
-use consort_files::Tree;
 
 use crate::git;
 
@@ -126,7 +126,7 @@ pub(crate) fn content_hash(path: &Path) -> Option<String> {
 pub(crate) fn content(path: &Path, longest: u64) -> Option<FileContent> {
     let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
     let (dir, name) = (path.parent()?, path.file_name()?);
-    let bytes = Tree::new(dir).read(Path::new(name), longest).ok()??;
+    let bytes = NoFollowTree::new(dir).read(Path::new(name), longest).ok()??;
     let hash = blake3::hash(&bytes).to_hex().to_string();
     Some(FileContent { bytes, hash, is_executable: found.mode() & 0o100 != 0 })
 }
@@ -140,7 +140,12 @@ pub(crate) fn put_back(
     pending: &Path,
 ) -> std::io::Result<()> {
     let is_gone = fs::symlink_metadata(worktree.join(path)).is_err();
-    Tree::new(worktree).replace(Path::new(path), content, &TemporaryFiles::new(pending), || Ok(()))?;
+    NoFollowTree::new(worktree).replace(
+        Path::new(path),
+        content,
+        &TemporaryFiles::new(pending),
+        || Ok(()),
+    )?;
     if is_gone && is_executable {
         let place = worktree.join(path);
         let mut permissions = fs::metadata(&place)?.permissions();
@@ -170,7 +175,7 @@ pub(crate) fn text(path: &Path) -> std::io::Result<String> {
     let worktree = path.ancestors().skip(1).find(|dir| git::git_dir(dir).is_some());
     let bytes = match worktree.and_then(|worktree| Some((worktree, path.strip_prefix(worktree).ok()?))) {
         Some((worktree, inside)) => {
-            Tree::new(worktree).read(inside, LONGEST_TEXT)?.ok_or_else(no_such_file)?
+            NoFollowTree::new(worktree).read(inside, LONGEST_TEXT)?.ok_or_else(no_such_file)?
         }
         None => consort_files::read(&path, LONGEST_TEXT)?,
     };

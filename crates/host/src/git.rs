@@ -11,7 +11,7 @@ use std::time::Duration;
 use consort_core::claims::Pattern;
 use consort_core::host::PlacedDirectory;
 use consort_core::host::RootCommit;
-use consort_files::Tree;
+use consort_files::NoFollowTree;
 
 use crate::run_program::run;
 use crate::run_program::run_for;
@@ -55,7 +55,7 @@ pub(crate) fn place(dir: &Path) -> PlacedDirectory {
         }
     }
     let is_marked =
-        |dir: &&Path| Tree::new(dir).has_file(Path::new(MARKER)) && !dir.join(NOT_A_MARKER).exists();
+        |dir: &&Path| NoFollowTree::new(dir).has_file(Path::new(MARKER)) && !dir.join(NOT_A_MARKER).exists();
     let marked = dir.ancestors().find(is_marked);
     let root = text(marked.unwrap_or(&dir));
     PlacedDirectory { worktree: root.clone(), repository: root, origin: None, branch: None, is_git: false }

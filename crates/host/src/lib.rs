@@ -49,7 +49,7 @@ pub use peer::Peers;
 pub use person::at_terminal;
 pub use process::MAX_ANCESTORS;
 pub use process::command_line;
-pub use process::started_as;
+pub use process::program_and_script;
 pub use run_program::ask_gate;
 pub use run_program::ask_version;
 pub use run_program::run_check;

@@ -64,7 +64,7 @@ pub fn command_line(pid: u32) -> String {
 
 /// Returns the program that a process was started as, and its first argument that is no option, which a
 /// runtime would run as a script; empty if they cannot be read.
-pub fn started_as(pid: u32) -> Vec<String> {
+pub fn program_and_script(pid: u32) -> Vec<String> {
     let line = read_proc(pid, "cmdline").unwrap_or_default();
     let mut words = line.split(|byte| *byte == 0);
     let first = words.next();

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use consort_core::presence::Agent;
 use consort_core::presence::Point;
-use consort_core::presence::Quadrant;
 use consort_core::presence::Rect;
+use consort_core::presence::ScreenPart;
 use consort_core::presence::quadrant;
 
 use crate::run_program::run;
@@ -18,7 +18,7 @@ use crate::run_program::run;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Finds the quadrant of the screen in which each agent's window is; `None` where nothing can tell.
-pub fn quadrants<'a>(agents: &'a [Agent]) -> Vec<Option<Quadrant>> {
+pub fn quadrants<'a>(agents: &'a [Agent]) -> Vec<Option<ScreenPart>> {
     let mut servers: BTreeMap<&Path, BTreeMap<String, (Rect, Rect)>> = BTreeMap::new();
     let mut screen = None;
     let ask = |agent: &'a Agent| {

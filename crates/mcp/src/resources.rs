@@ -3,8 +3,8 @@
 
 use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::messages::quote_letter;
 use consort_core::presence::Agent;
 use consort_core::text;
@@ -84,6 +84,6 @@ pub(crate) fn read(context: &mut ToolContext<'_>, uri: &str) -> Result<Option<St
 }
 
 fn waiting(context: &mut ToolContext<'_>, me: Agent) -> Result<Vec<Letter>, Problem> {
-    let request = InboxRequest { mailbox: Actor::Agent(me.session), from: None, peek: true };
+    let request = UnreadLettersRequest { mailbox: Actor::Agent(me.session), from: None, peek: true };
     Ok(context.app.inbox(&request)?)
 }

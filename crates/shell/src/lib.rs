@@ -44,7 +44,7 @@ pub use calls::Call;
 pub use calls::Calls;
 pub use calls::calls;
 pub use detours::Detour;
-pub use outside::Outside;
+pub use outside::UnconfinedReason;
 use walk::Walk;
 
 /// The files that a command would write and show, as far as its text tells.
@@ -58,7 +58,7 @@ pub struct Reading {
     pub is_certain: bool,
     /// The reason to run the command on the machine as it is, not in a restricted
     /// view of it; if there is one.
-    pub outside: Option<Outside>,
+    pub outside: Option<UnconfinedReason>,
     /// Whether the command leaves a job running (`&`).
     pub leaves_job: bool,
 }

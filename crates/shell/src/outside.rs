@@ -7,7 +7,7 @@ use crate::words::Word;
 
 /// The reason why a command must not run in a view of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outside {
+pub enum UnconfinedReason {
     /// It keeps running after its caller is done: a server, a watcher, a job.
     Stays,
     /// It becomes another user, or acts through a service or on the machine's mounts.
@@ -145,9 +145,9 @@ const RUNNERS: &[&str] = &[
 ];
 
 /// Returns the reason why a program must not run in a view of its own, if there is one.
-pub(crate) fn outside(name: &str, words: &[Word]) -> Option<Outside> {
+pub(crate) fn outside(name: &str, words: &[Word]) -> Option<UnconfinedReason> {
     if ELEVATES.contains(&name) || name == "git" && goes_out(words) {
-        return Some(Outside::Elevates);
+        return Some(UnconfinedReason::Elevates);
     }
     let is_runner = RUNNERS.contains(&name);
     let has_watch = is_runner || matches!(name, "tsc" | "jest" | "vitest" | "sass" | "tailwindcss");
@@ -160,7 +160,7 @@ pub(crate) fn outside(name: &str, words: &[Word]) -> Option<Outside> {
             || matches!(name, "tail" | "journalctl") && matches!(word, "-f" | "-F")
     };
     let stays = STAYS.contains(&name) || words.iter().filter_map(Word::text).any(stays);
-    stays.then_some(Outside::Stays)
+    stays.then_some(UnconfinedReason::Stays)
 }
 
 /// Whether git talks to another machine. It does so through ssh, which runs only where the files of
@@ -176,7 +176,7 @@ fn goes_out(words: &[Word]) -> bool {
 mod tests {
     use super::*;
 
-    fn outside_of(command: &str) -> Option<Outside> {
+    fn outside_of(command: &str) -> Option<UnconfinedReason> {
         crate::read(command, crate::ShellContext::default()).outside
     }
 
@@ -196,7 +196,7 @@ mod tests {
             "tail -f log",
             "uvicorn app:app --reload",
         ] {
-            assert_eq!(outside_of(command), Some(Outside::Stays), "{command}");
+            assert_eq!(outside_of(command), Some(UnconfinedReason::Stays), "{command}");
         }
         for command in [
             "sudo make install",
@@ -208,7 +208,7 @@ mod tests {
             "git pull --rebase origin main",
             "scp a host:b",
         ] {
-            assert_eq!(outside_of(command), Some(Outside::Elevates), "{command}");
+            assert_eq!(outside_of(command), Some(UnconfinedReason::Elevates), "{command}");
         }
     }
 

@@ -12,7 +12,7 @@ use crate::ShellContext;
 use crate::Write;
 use crate::heredocs::Trimmed;
 use crate::input::Input;
-use crate::outside::Outside;
+use crate::outside::UnconfinedReason;
 use crate::parse_limits;
 use crate::place::Place;
 use crate::program_traits;
@@ -80,7 +80,7 @@ pub(crate) struct Walk<'a> {
     writes: Vec<Write>,
     reads: Vec<String>,
     is_certain: bool,
-    outside: Option<Outside>,
+    outside: Option<UnconfinedReason>,
     pub(crate) leaves_job: bool,
     /// The functions that the text defines, by name; a body is walked where its function is called.
     functions: Vec<(String, Node)>,
@@ -153,8 +153,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Records that a command must run on the machine as it is. Becoming another user is the stronger reason.
-    pub(crate) fn note_outside(&mut self, outside: Option<Outside>) {
-        if outside == Some(Outside::Elevates) || self.outside.is_none() {
+    pub(crate) fn note_outside(&mut self, outside: Option<UnconfinedReason>) {
+        if outside == Some(UnconfinedReason::Elevates) || self.outside.is_none() {
             self.outside = outside.or(self.outside);
         }
     }

@@ -8,7 +8,7 @@ use consort_core::convergence::Counters;
 use consort_core::convergence::LearnedDomain;
 use consort_core::convergence::Prediction;
 use consort_core::convergence::PredictionEnding;
-use consort_core::convergence::RadarNote;
+use consort_core::convergence::PublishedConvergence;
 use consort_core::convergence::published::read_lines;
 use consort_core::engine::StoreError;
 use consort_core::journal::ChangeId;
@@ -169,7 +169,7 @@ impl ConvergenceStore for SqliteTx<'_> {
         self.ask(learned)
     }
 
-    fn radar_note(&self, worktree: &Path) -> Result<RadarNote, StoreError> {
+    fn radar_note(&self, worktree: &Path) -> Result<PublishedConvergence, StoreError> {
         Ok(read_lines(self.ask(published_lines::convergence)?.lines(), worktree))
     }
 }

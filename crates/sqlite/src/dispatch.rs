@@ -4,13 +4,13 @@
 //! open runs; spending is summed up for each day and CLI.
 
 use consort_core::Timestamp;
+use consort_core::dispatch::DailyCliSpending;
 use consort_core::dispatch::DispatchChange;
 use consort_core::dispatch::DispatchStore;
 use consort_core::dispatch::ReceiptHead;
 use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
-use consort_core::dispatch::Spending;
 use consort_core::engine::StoreError;
 use consort_core::journal::ChangeId;
 use consort_core::journal::Number;
@@ -104,9 +104,10 @@ pub(crate) fn keep(id: ChangeId, change: &DispatchChange) -> Keep {
 fn spend(connection: &Connection, record: &RunRecord, at: Timestamp, end: &RunEnd) -> rusqlite::Result<()> {
     let day = at.0.div_euclid(Timestamp::DAY);
     let key = spent_key(record.project.as_ref(), day, &record.spec.cli);
-    let former = text(connection, SPENT, &key)?.map(|former| parse::<Spending>(&former, 0)).transpose()?;
+    let former =
+        text(connection, SPENT, &key)?.map(|former| parse::<DailyCliSpending>(&former, 0)).transpose()?;
     let cli = record.spec.cli.clone();
-    let mut spending = former.unwrap_or_else(|| Spending { day, cli, ..Spending::default() });
+    let mut spending = former.unwrap_or_else(|| DailyCliSpending { day, cli, ..DailyCliSpending::default() });
     let seconds = record.started_at.map_or(0, |started| at.since(started).max(0) / 1_000);
     spending.add(end, u64::try_from(seconds).unwrap_or_default());
     put(connection, SPENT, &key, &json(&spending)?)
@@ -218,7 +219,7 @@ impl DispatchStore for SqliteTx<'_> {
         self.ask(|tx| text(tx, RECEIPT, project.as_str())?.map(|head| parse(&head, 0)).transpose())
     }
 
-    fn spending(&self, project: &ProjectId, since: i64) -> Result<Vec<Spending>, StoreError> {
+    fn spending(&self, project: &ProjectId, since: i64) -> Result<Vec<DailyCliSpending>, StoreError> {
         self.ask(|tx| {
             let (first, last) =
                 (spent_key(Some(project), since, ""), spent_key(Some(project), 999_999_999_999, ""));

@@ -18,7 +18,7 @@ use consort_core::journal::JournalStore;
 use consort_core::journal::KeptChange;
 use consort_core::journal::NewEntry;
 use consort_core::journal::Number;
-use consort_core::journal::Numbered;
+use consort_core::journal::NumberedChange;
 use consort_core::journal::Recorded;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
@@ -53,8 +53,8 @@ impl JournalStore for SqliteTx<'_> {
         self.require_understood(&entry.changes)?;
         let numbers = self.number(entry)?;
         let kept = entry.changes.iter().zip(&numbers);
-        let kept: Vec<Numbered<'_>> =
-            kept.map(|(change, number)| Numbered { number: *number, change }).collect();
+        let kept: Vec<NumberedChange<'_>> =
+            kept.map(|(change, number)| NumberedChange { number: *number, change }).collect();
         let kept = serde_json::to_string(&kept).map_err(|error| StoreError::Failed(Box::new(error)))?;
         let store = &self.store.path;
         published_lines::announce(store, &entry.changes)
@@ -229,8 +229,8 @@ impl JournalStore for SqliteTx<'_> {
 
 /// Replaces the changes of an entry, and leaves nothing of the old ones on their pages.
 pub(crate) fn rewrite(store: &mut SqliteTx<'_>, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError> {
-    let kept = changes.iter().map(|kept| Numbered { number: kept.number, change: &kept.change });
-    let kept: Vec<Numbered<'_>> = kept.collect();
+    let kept = changes.iter().map(|kept| NumberedChange { number: kept.number, change: &kept.change });
+    let kept: Vec<NumberedChange<'_>> = kept.collect();
     let kept = serde_json::to_string(&kept).map_err(|error| StoreError::Failed(Box::new(error)))?;
     store.after.empties_wal = true;
     store.change(|tx| {

@@ -25,9 +25,9 @@ mod write_lock;
 
 pub use knowledge::Knowledge;
 pub use migrations::SCHEMA;
-pub use open::Access;
 use open::Checkpoint;
 pub use open::Store;
+pub use open::StoreUser;
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -37,7 +37,7 @@ use std::time::Duration;
 use consort_core::engine::StoreError;
 use consort_core::engine::Tx;
 use consort_core::host::Topic;
-use consort_core::messages::MailFlag;
+use consort_core::messages::MailFlags;
 use consort_core::presence::SessionId;
 use consort_core::side_files::SideFiles;
 use published_lines::DueLines;
@@ -100,7 +100,7 @@ fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
 /// The work that is left to do once a transaction is committed.
 #[derive(Default)]
 struct AfterCommit {
-    flags: Vec<(SessionId, MailFlag)>,
+    flags: Vec<(SessionId, MailFlags)>,
     /// The sessions whose next hook is to look who has come.
     roster: Vec<SessionId>,
     ended: Vec<SessionId>,

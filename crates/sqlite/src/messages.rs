@@ -14,7 +14,7 @@ use consort_core::journal::Seq;
 use consort_core::messages::DeliveryReceipt;
 use consort_core::messages::Letter;
 use consort_core::messages::LetterState;
-use consort_core::messages::MailFlag;
+use consort_core::messages::MailFlags;
 use consort_core::messages::Message;
 use consort_core::messages::MessageChange;
 use consort_core::messages::MessageStore;
@@ -341,7 +341,7 @@ impl MessageStore for SqliteTx<'_> {
         self.posts("journal.at < ?1", [before.0])
     }
 
-    fn set_flag(&mut self, session: &SessionId, flag: MailFlag) {
+    fn set_flag(&mut self, session: &SessionId, flag: MailFlags) {
         self.after.flags.push((session.clone(), flag));
     }
 }
@@ -390,7 +390,7 @@ impl SqliteTx<'_> {
         }
         let flag = (&self.files as &dyn SideFiles).flag(session);
         if !flag.new {
-            (&self.files as &dyn SideFiles).set_flag(session, MailFlag { new: true, ..flag })?;
+            (&self.files as &dyn SideFiles).set_flag(session, MailFlags { new: true, ..flag })?;
         }
         self.raised.push(session.clone());
         Ok(())

@@ -70,14 +70,14 @@ const SIDE_FILES_SINCE: u32 = 6;
 
 /// The kind of process that opens the store, which decides how long it may wait for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum StoreUser {
     /// A hook: lives for a millisecond, and an agent waits for it.
     Hook,
     /// A command: a person or an agent waits for its answer.
     Command,
 }
 
-impl Access {
+impl StoreUser {
     fn budget(self) -> Duration {
         match self {
             Self::Hook => Duration::from_millis(2_000),
@@ -89,7 +89,7 @@ impl Access {
 /// The store. The database is opened when it is first asked for: most hooks never ask.
 pub struct Store {
     place: StoreLocation,
-    access: Access,
+    access: StoreUser,
     /// The time until which to wait for others. A hook has one deadline for its whole life, a command one
     /// for each transaction.
     deadline: Instant,
@@ -108,7 +108,7 @@ struct OpenDatabase {
 }
 
 impl Store {
-    pub fn new(path: PathBuf, access: Access) -> Self {
+    pub fn new(path: PathBuf, access: StoreUser) -> Self {
         let budget = access.budget();
         let (place, deadline) = (StoreLocation { path, budget }, Instant::now() + budget);
         Self { place, access, deadline, open: None, files: RefCell::default() }
@@ -169,7 +169,7 @@ impl Store {
 
     /// Starts the time limit of a transaction.
     fn start_deadline(&mut self) {
-        if self.access == Access::Command {
+        if self.access == StoreUser::Command {
             self.deadline = Instant::now() + self.place.budget;
         }
         DEADLINE.set(Some(self.deadline));
@@ -202,11 +202,11 @@ impl Engine for Store {
 
     fn side_files(&self) -> Rc<dyn SideFiles> {
         match self.access {
-            Access::Hook => {
+            StoreUser::Hook => {
                 let of_hook = || Rc::new(StoreFiles::for_a_moment(&self.place.path));
                 Rc::clone(self.files.borrow_mut().get_or_insert_with(of_hook)) as Rc<dyn SideFiles>
             }
-            Access::Command => Rc::new(StoreFiles::beside(&self.place.path)),
+            StoreUser::Command => Rc::new(StoreFiles::beside(&self.place.path)),
         }
     }
 

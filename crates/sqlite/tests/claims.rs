@@ -5,7 +5,7 @@
 use consort_core::Timestamp;
 use consort_core::claims::Case;
 use consort_core::claims::Extent;
-use consort_core::claims::Mode;
+use consort_core::claims::HoldMode;
 use consort_core::claims::Pattern;
 use consort_core::claims::PendingWrite;
 use consort_core::claims::Strength;
@@ -13,8 +13,8 @@ use consort_core::claims::Verdict;
 use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use consort_testkit::claims_story;
 use consort_testkit::store_story;
 use consort_testkit::store_story::StoryApp;
@@ -65,7 +65,7 @@ fn go(app: &mut StoryApp, step: &Step) {
         Step::Hold { who, what, blocking, shared } => {
             let what: Vec<&str> = what.iter().map(|at| WHAT[*at]).collect();
             let strength = if *blocking { Strength::Blocking } else { Strength::Advisory };
-            let mode = if *shared { Mode::Shared } else { Mode::Exclusive };
+            let mode = if *shared { HoldMode::Shared } else { HoldMode::Exclusive };
             let _ = claims_story::hold(app, *who, &what, strength, mode);
         }
         Step::Release { who, what, force } => drop(claims_story::release(app, *who, WHAT[*what], *force)),
@@ -91,7 +91,7 @@ proptest! {
     #[test]
     fn nobody_is_ever_in_anybodys_way(steps in steps()) {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::new(temp.path().join("consort.db"), Access::Command);
+        let store = Store::new(temp.path().join("consort.db"), StoreUser::Command);
         let mut app: StoryApp = StoryApp::new(store);
         for pid in 1..5 {
             store_story::join(&mut app, &format!("s{pid}"), pid, NameWish::Any).unwrap();
@@ -103,7 +103,7 @@ proptest! {
             let everything = [Pattern::tree("")];
             let held = app.engine_mut().side_files().held_near(&everything, Case::Matters);
             prop_assert!(!held.is_partial);
-            for hold in standing.iter().filter(|hold| hold.mode == Mode::Exclusive) {
+            for hold in standing.iter().filter(|hold| hold.mode == HoldMode::Exclusive) {
                 if let Some(pattern) = hold.resource.pattern() {
                     prop_assert!(held.holds.iter().any(|line| line.pattern == *pattern && line.holder == hold.holder));
                 }
@@ -118,7 +118,7 @@ proptest! {
 #[test]
 fn notes_that_say_too_much_hinder_nobody() {
     let temp = tempfile::tempdir().unwrap();
-    let store = Store::new(temp.path().join("consort.db"), Access::Command);
+    let store = Store::new(temp.path().join("consort.db"), StoreUser::Command);
     let mut app: StoryApp = StoryApp::new(store);
     store_story::join(&mut app, "s1", 1, NameWish::Any).unwrap();
     store_story::join(&mut app, "s2", 2, NameWish::Any).unwrap();
@@ -171,7 +171,7 @@ fn notes_that_say_too_much_hinder_nobody() {
 #[test]
 fn names_with_tabs_and_newlines_are_held_like_any_other() {
     let temp = tempfile::tempdir().unwrap();
-    let store = Store::new(temp.path().join("consort.db"), Access::Command);
+    let store = Store::new(temp.path().join("consort.db"), StoreUser::Command);
     let mut app: StoryApp = StoryApp::new(store);
     store_story::join(&mut app, "s1", 1, NameWish::Any).unwrap();
     store_story::join(&mut app, "s2", 2, NameWish::Any).unwrap();

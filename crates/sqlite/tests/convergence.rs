@@ -10,8 +10,8 @@ use consort_core::host::Clock as _;
 use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use consort_testkit::convergence_story;
 use consort_testkit::messages_story;
 use consort_testkit::store_story;
@@ -19,7 +19,7 @@ use consort_testkit::store_story::StoryApp;
 use proptest::prelude::*;
 
 fn app(temp: &tempfile::TempDir) -> StoryApp {
-    StoryApp::new(Store::new(temp.path().join("consort.db"), Access::Command))
+    StoryApp::new(Store::new(temp.path().join("consort.db"), StoreUser::Command))
 }
 
 #[derive(Clone, Debug)]

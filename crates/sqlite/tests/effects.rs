@@ -19,8 +19,8 @@ use consort_core::presence::NameWish;
 use consort_core::presence::PresenceChange;
 use consort_core::presence::Proof;
 use consort_core::presence::SessionId;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use consort_testkit::claims_story;
 use consort_testkit::messages_story;
 use consort_testkit::store_story;
@@ -38,7 +38,7 @@ struct Both {
 impl Both {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let store = |name: &str| Store::new(dir.path().join(name).join("consort.db"), Access::Command);
+        let store = |name: &str| Store::new(dir.path().join(name).join("consort.db"), StoreUser::Command);
         let (app, copy) = (StoryApp::new(store("verbs")), store("entries"));
         Self { app, dir, copy, copied: 0 }
     }
@@ -130,7 +130,7 @@ fn an_entry_has_the_same_effects_wherever_it_comes_from() {
     });
     // If no process has taken the entry into the index yet, the next session that starts does.
     let mut elsewhere =
-        StoryApp::new(Store::new(both.dir.path().join("entries/consort.db"), Access::Command));
+        StoryApp::new(Store::new(both.dir.path().join("entries/consort.db"), StoreUser::Command));
     let agent = store_story::who(&mut both.app).agents[0].agent.clone();
     let told = both.app.digest(&agent, 200).unwrap();
     assert!(told.contains("one-writer"), "{told}");

@@ -14,14 +14,14 @@ use consort_core::knowledge::Source;
 use consort_core::knowledge::StampedEdit;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::Proof;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use consort_testkit::store_story::StoryApp;
 use serde_json::Value;
 use serde_json::json;
 
 fn app(dir: &std::path::Path) -> StoryApp {
-    StoryApp::new(Store::new(dir.join("consort.db"), Access::Command))
+    StoryApp::new(Store::new(dir.join("consort.db"), StoreUser::Command))
 }
 
 /// Merges edits of another machine, by its own clock.

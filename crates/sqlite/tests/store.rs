@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use consort_core::Timestamp;
-use consort_core::claims::Mode;
+use consort_core::claims::HoldMode;
 use consort_core::claims::Strength;
 use consort_core::config::Retention;
 use consort_core::engine::Engine as _;
@@ -15,15 +15,15 @@ use consort_core::engine::StoreError;
 use consort_core::host::Clock as _;
 use consort_core::journal::Actor;
 use consort_core::messages::DeliveryPoint;
-use consort_core::messages::InboxRequest;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_core::presence::Status;
-use consort_sqlite::Access;
 use consort_sqlite::SCHEMA;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use consort_testkit::claims_story;
 use consort_testkit::convergence_story;
 use consort_testkit::messages_story;
@@ -32,19 +32,19 @@ use consort_testkit::store_story::StoryApp;
 use proptest::prelude::*;
 
 fn app_at(dir: &Path) -> StoryApp {
-    StoryApp::new(Store::new(dir.join("consort.db"), Access::Command))
+    StoryApp::new(Store::new(dir.join("consort.db"), StoreUser::Command))
 }
 
 #[test]
 fn it_tells_the_story() {
     let temp = tempfile::tempdir().unwrap();
-    store_story::store_story(Store::new(temp.path().join("new/consort.db"), Access::Command));
+    store_story::store_story(Store::new(temp.path().join("new/consort.db"), StoreUser::Command));
 }
 
 #[test]
 fn it_tells_the_story_of_mail() {
     let temp = tempfile::tempdir().unwrap();
-    messages_story::messages_story(Store::new(temp.path().join("consort.db"), Access::Command));
+    messages_story::messages_story(Store::new(temp.path().join("consort.db"), StoreUser::Command));
 }
 
 /// The start of a session asks for the last day, however many messages are kept.
@@ -59,7 +59,7 @@ fn correspondence_is_looked_for_since_a_moment() {
     let request = messages_story::request(&app, &["Bear"], "hello");
     app.send(&request).unwrap();
     let sent = app.host().now();
-    let mut store = Store::new(temp.path().join("consort.db"), Access::Command);
+    let mut store = Store::new(temp.path().join("consort.db"), StoreUser::Command);
     let tx = store.read().unwrap();
     let (raven, bear) = (Actor::Agent("raven".into()), Actor::Agent("bear".into()));
     for (since, messages) in [(sent, 1), (Timestamp(sent.0 + 1), 0)] {
@@ -73,25 +73,25 @@ fn correspondence_is_looked_for_since_a_moment() {
 #[test]
 fn it_tells_the_story_of_claims() {
     let temp = tempfile::tempdir().unwrap();
-    claims_story::claims_story(Store::new(temp.path().join("consort.db"), Access::Command));
+    claims_story::claims_story(Store::new(temp.path().join("consort.db"), StoreUser::Command));
 }
 
 #[test]
 fn it_tells_the_story_of_tasks() {
     let temp = tempfile::tempdir().unwrap();
-    claims_story::task_story(Store::new(temp.path().join("consort.db"), Access::Command));
+    claims_story::task_story(Store::new(temp.path().join("consort.db"), StoreUser::Command));
 }
 
 #[test]
 fn reservations_are_renewed_by_work_and_mentioned_when_forgotten() {
     let temp = tempfile::tempdir().unwrap();
-    claims_story::renewal_story(Store::new(temp.path().join("consort.db"), Access::Command));
+    claims_story::renewal_story(Store::new(temp.path().join("consort.db"), StoreUser::Command));
 }
 
 #[test]
 fn it_tells_the_story_of_convergence() {
     let temp = tempfile::tempdir().unwrap();
-    convergence_story::convergence_story(Store::new(temp.path().join("consort.db"), Access::Command));
+    convergence_story::convergence_story(Store::new(temp.path().join("consort.db"), StoreUser::Command));
 }
 
 #[test]
@@ -115,13 +115,13 @@ fn a_start_that_brings_nothing_new_waits_for_no_writer() {
     let path = temp.path().join("consort.db");
     let mut app = app_at(temp.path());
     store_story::join(&mut app, "s", 7, NameWish::Any).unwrap();
-    let mut other = Store::new(path.clone(), Access::Command);
+    let mut other = Store::new(path.clone(), StoreUser::Command);
     let writing = other.write().unwrap();
     assert!(!store_story::join(&mut app, "s", 7, NameWish::Any).unwrap().joined);
     drop(writing);
     // If hooks would not see what is reserved, the published file is put right first.
     std::fs::remove_file(temp.path().join("published/store")).unwrap();
-    let is_current = || Store::new(path.clone(), Access::Command).side_files().is_current();
+    let is_current = || Store::new(path.clone(), StoreUser::Command).side_files().is_current();
     assert!(!is_current());
     store_story::join(&mut app, "s", 7, NameWish::Any).unwrap();
     assert!(is_current());
@@ -161,7 +161,7 @@ fn holders_are_those_who_hold_something() {
     claims_story::reserve(&mut app, 1, &["src/", "docs/"]).unwrap();
     claims_story::reserve(&mut app, 2, &["tests/"]).unwrap();
     claims_story::contest(&mut app, 2, "docs/").unwrap();
-    let mut store = Store::new(temp.path().join("consort.db"), Access::Command);
+    let mut store = Store::new(temp.path().join("consort.db"), StoreUser::Command);
     let holders = store.read().unwrap().holders().unwrap();
     let agent = |session: &str| Actor::Agent(session.into());
     assert_eq!(holders, [(agent("bear"), false), (agent("raven"), true)].into());
@@ -242,11 +242,12 @@ fn what_is_forgotten_stays_so_where_its_entry_is_kept() {
     for (session, pid) in [("s", 1), ("t", 2)] {
         store_story::join(&mut app, session, pid, NameWish::Any).unwrap();
     }
-    claims_story::hold(&mut app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    claims_story::hold(&mut app, 2, &["topic:auth"], Strength::Advisory, HoldMode::Exclusive).unwrap();
     claims_story::contest(&mut app, 1, "topic:auth").unwrap();
     let mailbox = Actor::Agent("t".into());
     app.host().be(99);
-    let letters = app.inbox(&InboxRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
+    let letters =
+        app.inbox(&UnreadLettersRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
     assert_eq!(letters.len(), 1);
     app.mark_read(&mailbox, &letters).unwrap();
 
@@ -271,7 +272,7 @@ fn a_newcomer_waits_while_another_makes_the_store() {
         .map(|n| {
             let path = path.clone();
             std::thread::spawn(move || {
-                let mut store = Store::new(path, Access::Hook);
+                let mut store = Store::new(path, StoreUser::Hook);
                 if n % 2 == 0 { store.write().map(drop) } else { store.read()?.present().map(drop) }
             })
         })
@@ -437,7 +438,7 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
         Verb::Read { session: s, to_its_end } => {
             app.host().be(1_001);
             let mailbox = if s == 0 { Actor::Person } else { Actor::Agent(session(s).into()) };
-            let request = InboxRequest { mailbox, from: None, peek: false };
+            let request = UnreadLettersRequest { mailbox, from: None, peek: false };
             let letters = app.inbox(&request).unwrap();
             if to_its_end && !letters.is_empty() {
                 app.mark_read(&request.mailbox, &letters).unwrap();

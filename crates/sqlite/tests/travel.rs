@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::claims::ClaimError;
+use consort_core::claims::HoldMode;
 use consort_core::claims::HoldRequest;
-use consort_core::claims::Mode;
 use consort_core::claims::Strength;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
@@ -17,14 +17,14 @@ use consort_core::journal::Change;
 use consort_core::journal::Entry;
 use consort_core::journal::FORMAT;
 use consort_core::journal::TailRequest;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::MessageError;
 use consort_core::messages::MessageName;
 use consort_core::messages::MessageRefusal;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use consort_testkit::messages_story::request;
 use consort_testkit::store_story;
 use consort_testkit::store_story::StoryApp;
@@ -32,7 +32,7 @@ use consort_testkit::store_story::facts;
 use serde_json::Value;
 
 fn app_at(dir: &Path) -> StoryApp {
-    StoryApp::new(Store::new(dir.join("consort.db"), Access::Command))
+    StoryApp::new(Store::new(dir.join("consort.db"), StoreUser::Command))
 }
 
 fn reserve(app: &mut StoryApp, pid: u32, path: &str) -> Result<i64, ClaimError> {
@@ -42,7 +42,7 @@ fn reserve(app: &mut StoryApp, pid: u32, path: &str) -> Result<i64, ClaimError> 
         cwd: PathBuf::from("/shop/main"),
         what: vec![path.into()],
         strength: Strength::Blocking,
-        mode: Mode::Exclusive,
+        mode: HoldMode::Exclusive,
         reason: None,
         ttl: None,
     };
@@ -114,8 +114,9 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
     let other = send(&mut app, 3, "Bear");
     assert_eq!(other.number, 1);
     let bear = app.find_agent("Bear").unwrap().project.id;
-    let letters =
-        app.inbox(&InboxRequest { mailbox: Actor::Agent("t".into()), from: None, peek: true }).unwrap();
+    let letters = app
+        .inbox(&UnreadLettersRequest { mailbox: Actor::Agent("t".into()), from: None, peek: true })
+        .unwrap();
     let last = &letters.last().unwrap().message;
     assert_eq!((other.called(), last.called(Some(&bear))), ("#1".into(), "bench#1".into()));
     // A number alone means a message of one's own project; with a project's name, one of that project.
@@ -135,7 +136,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
     app.host().advance(40 * Timestamp::DAY);
     for mailbox in ["s", "t"] {
         let mailbox = Actor::Agent(mailbox.into());
-        let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
+        let request = UnreadLettersRequest { mailbox: mailbox.clone(), from: None, peek: true };
         let letters = app.inbox(&request).unwrap();
         app.mark_read(&mailbox, &letters).unwrap();
     }

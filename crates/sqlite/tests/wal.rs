@@ -7,13 +7,13 @@ use std::path::Path;
 use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 use consort_testkit::store_story;
 use consort_testkit::store_story::StoryApp;
 
 fn app_at(dir: &Path) -> StoryApp {
-    StoryApp::new(Store::new(dir.join("consort.db"), Access::Command))
+    StoryApp::new(Store::new(dir.join("consort.db"), StoreUser::Command))
 }
 
 #[test]
@@ -62,12 +62,12 @@ mod crowd {
         // But the WAL does not grow for ever.
         write_after_waiting(temp.path(), 5_000);
         assert_eq!(length(temp.path()), 0);
-        assert!(Store::new(temp.path().join("consort.db"), Access::Command).side_files().is_current());
+        assert!(Store::new(temp.path().join("consort.db"), StoreUser::Command).side_files().is_current());
     }
 
     /// Writes that many entries in one transaction that had to wait for the lock: a page for every three.
     fn write_after_waiting(dir: &Path, entries: i64) {
-        let mut first = Store::new(dir.join("consort.db"), Access::Command);
+        let mut first = Store::new(dir.join("consort.db"), StoreUser::Command);
         let writing = first.write().unwrap();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| write(dir, entries));
@@ -86,7 +86,7 @@ mod crowd {
     }
 
     fn write(dir: &Path, entries: i64) {
-        let mut store = Store::new(dir.join("consort.db"), Access::Command);
+        let mut store = Store::new(dir.join("consort.db"), StoreUser::Command);
         let mut tx = store.write().unwrap();
         for n in 0..entries {
             let seen = PresenceChange::RepositorySeen {

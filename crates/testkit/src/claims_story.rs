@@ -5,8 +5,8 @@ use consort_core::claims::Case;
 use consort_core::claims::ClaimError;
 use consort_core::claims::Extent;
 use consort_core::claims::Hold;
+use consort_core::claims::HoldMode;
 use consort_core::claims::HoldRequest;
-use consort_core::claims::Mode;
 use consort_core::claims::PendingWrite;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
@@ -39,7 +39,7 @@ pub fn hold(
     pid: u32,
     what: &[&str],
     strength: Strength,
-    mode: Mode,
+    mode: HoldMode,
 ) -> Result<Vec<Hold>, ClaimError> {
     app.host().call_from(&[pid]);
     let what = what.iter().map(|what| (*what).to_owned()).collect();
@@ -49,7 +49,7 @@ pub fn hold(
 }
 
 pub fn reserve(app: &mut StoryApp, pid: u32, what: &[&str]) -> Result<Vec<Hold>, ClaimError> {
-    hold(app, pid, what, Strength::Blocking, Mode::Exclusive)
+    hold(app, pid, what, Strength::Blocking, HoldMode::Exclusive)
 }
 
 pub fn release(app: &mut StoryApp, pid: u32, what: &str, force: bool) -> Result<usize, ClaimError> {
@@ -81,7 +81,7 @@ pub fn assert_nobody_is_in_anybodys_way(holds: &[Hold]) {
                 (Some(a), Some(b)) => a.overlaps(b, Case::Matters),
                 _ => one.resource == other.resource,
             };
-            let is_shared = one.mode == Mode::Shared && other.mode == Mode::Shared;
+            let is_shared = one.mode == HoldMode::Shared && other.mode == HoldMode::Shared;
             assert!(
                 !overlap || is_shared || one.holder == other.holder || one.project != other.project,
                 "{one:#?}\nand\n{other:#?}"
@@ -165,12 +165,12 @@ pub fn claims_story(engine: impl Engine + 'static) {
 /// Shares advisory claims, contests one, and takes it after the deadline.
 fn contested(app: &mut StoryApp) {
     let host = app.host().clone();
-    hold(app, 1, &["topic:auth"], Strength::Advisory, Mode::Shared).unwrap();
-    hold(app, 2, &["topic:auth"], Strength::Advisory, Mode::Shared).unwrap();
-    assert!(is_held(hold(app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive)));
+    hold(app, 1, &["topic:auth"], Strength::Advisory, HoldMode::Shared).unwrap();
+    hold(app, 2, &["topic:auth"], Strength::Advisory, HoldMode::Shared).unwrap();
+    assert!(is_held(hold(app, 2, &["topic:auth"], Strength::Advisory, HoldMode::Exclusive)));
     release(app, 1, "topic:auth", false).unwrap();
-    let sole = hold(app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
-    assert!(is_held(hold(app, 1, &["topic:auth"], Strength::Advisory, Mode::Shared)));
+    let sole = hold(app, 2, &["topic:auth"], Strength::Advisory, HoldMode::Exclusive).unwrap();
+    assert!(is_held(hold(app, 1, &["topic:auth"], Strength::Advisory, HoldMode::Shared)));
     assert!(matches!(release(app, 1, "topic:auth", false), Err(ClaimError::NotYours { .. })));
     assert!(matches!(release(app, 1, "topic:auth", true), Err(ClaimError::NotContested { .. })));
     assert!(matches!(contest(app, 2, "topic:auth"), Err(ClaimError::Yours { .. })));
@@ -182,9 +182,9 @@ fn contested(app: &mut StoryApp) {
     assert!(matches!(release(app, 1, "topic:auth", true), Err(ClaimError::TooEarly { seconds: 101, .. })));
     host.advance(CONTEST * Timestamp::SECOND);
     assert_eq!(release(app, 1, "topic:auth", true).unwrap(), 1);
-    let mine = hold(app, 1, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    let mine = hold(app, 1, &["topic:auth"], Strength::Advisory, HoldMode::Exclusive).unwrap();
     assert!(mine[0].generation > sole[0].generation, "a new holder, a higher generation");
-    let renewed = hold(app, 1, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    let renewed = hold(app, 1, &["topic:auth"], Strength::Advisory, HoldMode::Exclusive).unwrap();
     assert_eq!(renewed[0].generation, mine[0].generation, "the same holder, the same generation");
 }
 
@@ -241,7 +241,7 @@ pub fn renewal_story(engine: impl Engine + 'static) {
     join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
     host.call_from(&[1]);
     let (caller, what) = (facts(&host, None), vec!["src/".to_owned()]);
-    let (strength, mode) = (Strength::Blocking, Mode::Exclusive);
+    let (strength, mode) = (Strength::Blocking, HoldMode::Exclusive);
     let ttl = Some(60 * Timestamp::MINUTE);
     app.hold(&HoldRequest { caller, cwd: HERE.into(), what, strength, mode, reason: None, ttl }).unwrap();
     let wrote = |app: &mut StoryApp, path: &str| {

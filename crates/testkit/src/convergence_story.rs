@@ -6,7 +6,7 @@ use consort_core::convergence::PredictionOutcome;
 use consort_core::convergence::RadarOutcome;
 use consort_core::engine::Engine;
 use consort_core::journal::Actor;
-use consort_core::messages::InboxRequest;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_core::project::ProjectId;
@@ -48,7 +48,7 @@ fn project(app: &mut StoryApp) -> ProjectId {
 fn remarks(app: &mut StoryApp, session: &str) -> Vec<String> {
     app.host().be(100);
     let mailbox = Actor::Agent(session.into());
-    let letters = app.inbox(&InboxRequest { mailbox, from: None, peek: false }).unwrap();
+    let letters = app.inbox(&UnreadLettersRequest { mailbox, from: None, peek: false }).unwrap();
     letters.into_iter().map(|letter| letter.message.sent.text).collect()
 }
 

@@ -9,13 +9,13 @@ use consort_core::journal::Number;
 use consort_core::journal::TailRequest;
 use consort_core::messages::DeliveredBatch;
 use consort_core::messages::DeliveryPoint;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::MessageChange;
 use consort_core::messages::MessageError;
 use consort_core::messages::MessageName;
 use consort_core::messages::MessageRefusal;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 
@@ -55,7 +55,8 @@ fn who(session: &str) -> Actor {
 /// Reads a mailbox to its end; returns the messages' numbers in order.
 fn read(app: &mut StoryApp, mailbox: &Actor) -> Vec<Number> {
     app.host().be(99);
-    let letters = app.inbox(&InboxRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
+    let letters =
+        app.inbox(&UnreadLettersRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
     app.mark_read(mailbox, &letters).unwrap();
     letters.iter().map(|letter| letter.message.number).collect()
 }
@@ -99,7 +100,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert!(host.last_notified().contains(&Topic::Mailbox(who("bear"))));
     assert!(!host.last_notified().contains(&Topic::Mailbox(Actor::Person)));
     assert_eq!(receipts(&mut app, &who("raven")), "Bear waiting");
-    let peek = InboxRequest { mailbox: who("bear"), from: None, peek: true };
+    let peek = UnreadLettersRequest { mailbox: who("bear"), from: None, peek: true };
     assert_eq!(app.inbox(&peek).unwrap().len(), 1);
     assert_eq!(read(&mut app, &who("bear")), [first]);
     assert_eq!(read(&mut app, &who("bear")), [0; 0]);

@@ -11,7 +11,7 @@ use consort_core::engine::Engine;
 use consort_core::host::Processes as _;
 use consort_core::journal::Actor;
 use consort_core::journal::TailRequest;
-use consort_core::messages::InboxRequest;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::presence::ActivityOutcome;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::Agent;
@@ -54,7 +54,7 @@ impl StoryApp {
 
     /// Returns the texts of a session's waiting letters.
     pub fn letters(&mut self, session: &str) -> Vec<String> {
-        let request = InboxRequest { mailbox: Actor::Agent(session.into()), from: None, peek: true };
+        let request = UnreadLettersRequest { mailbox: Actor::Agent(session.into()), from: None, peek: true };
         let letters = self.app.inbox(&request).unwrap();
         letters.into_iter().map(|letter| letter.message.sent.text.clone()).collect()
     }

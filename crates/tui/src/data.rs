@@ -275,7 +275,7 @@ pub struct Pair {
 
 /// The topics that an agent heads for, by their trend.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeadingInfo {
+pub struct AgentTopicsInfo {
     pub name: String,
     pub deepening: Vec<String>,
     pub emerging: Vec<String>,
@@ -346,7 +346,7 @@ pub struct Data {
     pub reservations: Vec<ReservationInfo>,
     pub tasks: Vec<TaskInfo>,
     pub pairs: Vec<Pair>,
-    pub headings: Vec<HeadingInfo>,
+    pub headings: Vec<AgentTopicsInfo>,
     pub runs: Vec<RunInfo>,
     pub feed: std::collections::VecDeque<FeedLine>,
     pub settings: Vec<SettingInfo>,

@@ -5,11 +5,11 @@ use crossterm::event::KeyEvent;
 use crossterm::event::MouseEvent;
 
 use crate::AgentInfo;
+use crate::AgentTopicsInfo;
 use crate::CommandRun;
 use crate::Confirmed;
 use crate::DetailText;
 use crate::FeedLine;
-use crate::HeadingInfo;
 use crate::Item;
 use crate::MessageInfo;
 use crate::Pair;
@@ -45,7 +45,7 @@ pub enum News {
     Messages(Vec<MessageInfo>),
     Reservations(Vec<ReservationInfo>),
     Tasks(Vec<TaskInfo>),
-    Radar(Vec<Pair>, Vec<HeadingInfo>),
+    Radar(Vec<Pair>, Vec<AgentTopicsInfo>),
     Runs(Vec<RunInfo>),
     /// Entries that were added to the journal.
     Feed(Vec<FeedLine>),

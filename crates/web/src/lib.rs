@@ -17,5 +17,5 @@ pub use guard::Tokens;
 pub use server::HttpServer;
 pub use sync::Remote;
 pub use sync::SyncClient;
+pub use sync::SyncConnectionChange;
 pub use sync::SyncError;
-pub use sync::SyncNews;

@@ -28,12 +28,12 @@ use crate::HeadlessCommand;
 use crate::HookEntries;
 use crate::HookSwitch;
 use crate::Insertion;
+use crate::InsertionContent;
 use crate::InsertionFormat;
 use crate::JsonList;
 use crate::JsonMember;
 use crate::Level;
 use crate::OutputReader;
-use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
 use crate::ShellPrefix;
@@ -228,7 +228,7 @@ impl AgentCli for Claude {
 
     fn hooks(&self, level: Level<'_>) -> Insertion {
         let file = level.file("settings.json", ".claude/settings.json");
-        Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Hooks(ENTRIES) }
+        Insertion { purpose: InsertionContent::Hooks, file, format: InsertionFormat::Hooks(ENTRIES) }
     }
 
     /// Claude Code keeps `.claude.json` beside its configuration directory, but inside it if the person has
@@ -239,18 +239,18 @@ impl AgentCli for Claude {
             level => level.file(".claude.json", ".mcp.json"),
         };
         let format = InsertionFormat::JsonMember(JsonMember { of: "mcpServers", value: server });
-        Some(Insertion { purpose: Purpose::Mcp, file, format })
+        Some(Insertion { purpose: InsertionContent::Mcp, file, format })
     }
 
     fn primer(&self, level: Level<'_>) -> Insertion {
         let file = level.file("skills/consort/SKILL.md", ".claude/skills/consort/SKILL.md");
-        Insertion { purpose: Purpose::Primer, file, format: InsertionFormat::Own(skill) }
+        Insertion { purpose: InsertionContent::Primer, file, format: InsertionFormat::Own(skill) }
     }
 
     fn allow(&self, level: Level<'_>) -> Vec<Insertion> {
         let list = JsonList { of: "permissions", name: "allow", items: allow::claude };
         let file = level.file("settings.json", ".claude/settings.json");
-        vec![Insertion { purpose: Purpose::Allow, file, format: InsertionFormat::JsonList(list) }]
+        vec![Insertion { purpose: InsertionContent::Allow, file, format: InsertionFormat::JsonList(list) }]
     }
 
     /// Adds a script beside the settings, and the setting that names it.
@@ -261,7 +261,7 @@ impl AgentCli for Claude {
         if program.to_string_lossy().contains(" -") {
             return Vec::new();
         }
-        let insertion = |file, format| Insertion { purpose: Purpose::Shield, file, format };
+        let insertion = |file, format| Insertion { purpose: InsertionContent::Shield, file, format };
         vec![
             insertion(program.clone(), InsertionFormat::Own(shell::script)),
             insertion(dir.join("settings.json"), InsertionFormat::ShellPrefix(ShellPrefix { program })),

@@ -30,10 +30,10 @@ use crate::HeadlessCommand;
 use crate::HookEntries;
 use crate::HookSwitch;
 use crate::Insertion;
+use crate::InsertionContent;
 use crate::InsertionFormat;
 use crate::Level;
 use crate::OutputReader;
-use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
 use crate::SingleRun;
@@ -286,18 +286,18 @@ impl AgentCli for Codex {
 
     fn hooks(&self, level: Level<'_>) -> Insertion {
         let file = level.file("hooks.json", ".codex/hooks.json");
-        Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Hooks(ENTRIES) }
+        Insertion { purpose: InsertionContent::Hooks, file, format: InsertionFormat::Hooks(ENTRIES) }
     }
 
     fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Insertion> {
         let format = InsertionFormat::TomlTable(SERVER);
-        Some(Insertion { purpose: Purpose::Mcp, file: config(level), format })
+        Some(Insertion { purpose: InsertionContent::Mcp, file: config(level), format })
     }
 
     /// Commands that a rule allows run outside Codex's sandbox, so they can write the store.
     fn allow(&self, level: Level<'_>) -> Vec<Insertion> {
         let rules = level.file("rules/consort.rules", ".codex/rules/consort.rules");
-        let insertion = |file, format| Insertion { purpose: Purpose::Allow, file, format };
+        let insertion = |file, format| Insertion { purpose: InsertionContent::Allow, file, format };
         vec![
             insertion(rules, InsertionFormat::Own(allow::codex)),
             insertion(config(level), InsertionFormat::TomlTools(SERVER)),

@@ -28,11 +28,11 @@ use crate::Headless;
 use crate::HeadlessCommand;
 use crate::HookSwitch;
 use crate::Insertion;
+use crate::InsertionContent;
 use crate::InsertionFormat;
 use crate::JsonMember;
 use crate::Level;
 use crate::OutputReader;
-use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
 use crate::SingleRun;
@@ -188,13 +188,13 @@ impl AgentCli for Copilot {
 
     fn hooks(&self, level: Level<'_>) -> Insertion {
         let file = level.file("hooks/consort.json", ".github/hooks/consort.json");
-        Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Own(file_of_hooks) }
+        Insertion { purpose: InsertionContent::Hooks, file, format: InsertionFormat::Own(file_of_hooks) }
     }
 
     fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Insertion> {
         let Level::User(config_dir) = level else { return None };
         let format = InsertionFormat::JsonMember(JsonMember { of: "mcpServers", value: server });
-        Some(Insertion { purpose: Purpose::Mcp, file: config_dir.join("mcp-config.json"), format })
+        Some(Insertion { purpose: InsertionContent::Mcp, file: config_dir.join("mcp-config.json"), format })
     }
 
     fn primer(&self, level: Level<'_>) -> Insertion {

@@ -24,11 +24,11 @@ use crate::HeadlessCommand;
 use crate::HookEntries;
 use crate::HookSwitch;
 use crate::Insertion;
+use crate::InsertionContent;
 use crate::InsertionFormat;
 use crate::JsonMember;
 use crate::Level;
 use crate::OutputReader;
-use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
 use crate::SingleRun;
@@ -228,12 +228,16 @@ impl AgentCli for Gemini {
     }
 
     fn hooks(&self, level: Level<'_>) -> Insertion {
-        Insertion { purpose: Purpose::Hooks, file: settings(level), format: InsertionFormat::Hooks(ENTRIES) }
+        Insertion {
+            purpose: InsertionContent::Hooks,
+            file: settings(level),
+            format: InsertionFormat::Hooks(ENTRIES),
+        }
     }
 
     fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Insertion> {
         Some(Insertion {
-            purpose: Purpose::Mcp,
+            purpose: InsertionContent::Mcp,
             file: settings(level),
             format: InsertionFormat::JsonMember(SERVER),
         })
@@ -243,7 +247,11 @@ impl AgentCli for Gemini {
     fn allow(&self, level: Level<'_>) -> Vec<Insertion> {
         let Level::User(dir) = level else { return Vec::new() };
         let file = dir.join("policies/consort.toml");
-        vec![Insertion { purpose: Purpose::Allow, file, format: InsertionFormat::Own(allow::gemini) }]
+        vec![Insertion {
+            purpose: InsertionContent::Allow,
+            file,
+            format: InsertionFormat::Own(allow::gemini),
+        }]
     }
 
     fn primer(&self, level: Level<'_>) -> Insertion {

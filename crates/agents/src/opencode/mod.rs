@@ -27,11 +27,11 @@ use crate::Environment;
 use crate::Headless;
 use crate::HeadlessCommand;
 use crate::Insertion;
+use crate::InsertionContent;
 use crate::InsertionFormat;
 use crate::JsonMember;
 use crate::Level;
 use crate::OutputReader;
-use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
 use crate::SingleRun;
@@ -145,17 +145,17 @@ impl AgentCli for OpenCode {
 
     fn hooks(&self, level: Level<'_>) -> Insertion {
         let file = level.file("plugin/consort.js", ".opencode/plugin/consort.js");
-        Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Own(plugin) }
+        Insertion { purpose: InsertionContent::Hooks, file, format: InsertionFormat::Own(plugin) }
     }
 
     fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Insertion> {
         let file = level.file("opencode.json", "opencode.json");
-        Some(Insertion { purpose: Purpose::Mcp, file, format: InsertionFormat::JsonMember(SERVER) })
+        Some(Insertion { purpose: InsertionContent::Mcp, file, format: InsertionFormat::JsonMember(SERVER) })
     }
 
     fn allow(&self, level: Level<'_>) -> Vec<Insertion> {
         let file = level.file("opencode.json", "opencode.json");
-        vec![Insertion { purpose: Purpose::Allow, file, format: InsertionFormat::JsonPermissions }]
+        vec![Insertion { purpose: InsertionContent::Allow, file, format: InsertionFormat::JsonPermissions }]
     }
 
     fn primer(&self, level: Level<'_>) -> Insertion {

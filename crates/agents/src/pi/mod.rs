@@ -21,10 +21,10 @@ use crate::Environment;
 use crate::Headless;
 use crate::HeadlessCommand;
 use crate::Insertion;
+use crate::InsertionContent;
 use crate::InsertionFormat;
 use crate::Level;
 use crate::OutputReader;
-use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
 use crate::SingleRun;
@@ -125,7 +125,7 @@ impl AgentCli for Pi {
 
     fn hooks(&self, level: Level<'_>) -> Insertion {
         let file = level.file("extensions/consort.ts", ".pi/extensions/consort.ts");
-        Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Own(plugin) }
+        Insertion { purpose: InsertionContent::Hooks, file, format: InsertionFormat::Own(plugin) }
     }
 
     fn primer(&self, level: Level<'_>) -> Insertion {

@@ -6,8 +6,8 @@ use consort_core::dispatch::Cost;
 use consort_core::dispatch::MOST_TASKS;
 use consort_core::text;
 
-use super::FileForm;
 use super::Problem;
+use super::RunFileFormat;
 use super::node;
 use super::node::Field;
 use super::node::Node;
@@ -22,7 +22,7 @@ const LONGEST_S: u64 = 7 * 86_400;
 /// The format of a file of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchForm {
-    Tables(FileForm),
+    Tables(RunFileFormat),
     /// One task per line; empty lines and lines that begin with `#` are skipped.
     Lines,
 }
@@ -32,7 +32,7 @@ impl BatchForm {
     pub fn of(file: &str) -> Self {
         let name = file.to_ascii_lowercase();
         match name.ends_with(".toml") || name.ends_with(".json") {
-            true => Self::Tables(FileForm::of(file)),
+            true => Self::Tables(RunFileFormat::of(file)),
             false => Self::Lines,
         }
     }

@@ -6,12 +6,12 @@ use std::path::Path;
 use consort_core::dispatch::CHECK_TIMEOUT_S;
 use consort_core::dispatch::Chain;
 use consort_core::dispatch::ChainStep;
-use consort_core::dispatch::Contract;
 use consort_core::dispatch::MOST_STEPS;
+use consort_core::dispatch::StepConditions;
 use consort_core::text;
 
-use super::FileForm;
 use super::Problem;
+use super::RunFileFormat;
 use super::node;
 use super::node::Field;
 use super::node::Node;
@@ -22,7 +22,7 @@ use super::reader::Reader;
 const LONGEST_CHECK_S: u64 = 3_600;
 
 /// Reads a chain: the text `original`, and a list `steps` with a `task` each.
-pub fn read_chain(text: &str, form: FileForm) -> Result<Chain, Vec<Problem>> {
+pub fn read_chain(text: &str, form: RunFileFormat) -> Result<Chain, Vec<Problem>> {
     let root = node::parse(text, form).map_err(|problem| vec![problem])?;
     let mut reader = Reader::new(text);
     let mut chain = Chain::default();
@@ -60,8 +60,8 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> ChainStep {
     step
 }
 
-fn contract(reader: &mut Reader<'_>, field: &Field) -> Contract {
-    let mut contract = Contract { check_timeout_s: CHECK_TIMEOUT_S, ..Contract::default() };
+fn contract(reader: &mut Reader<'_>, field: &Field) -> StepConditions {
+    let mut contract = StepConditions { check_timeout_s: CHECK_TIMEOUT_S, ..StepConditions::default() };
     let keys = ["files", "patterns", "check", "check_timeout_s"];
     for field in reader.table(&field.node, "a contract", &keys) {
         match field.key.as_str() {
@@ -127,8 +127,8 @@ check_timeout_s = 60
 
     #[test]
     fn both_forms_say_the_same() {
-        let chain = read_chain(TOML, FileForm::Toml).unwrap();
-        assert_eq!(read_chain(JSON, FileForm::Json).unwrap(), chain);
+        let chain = read_chain(TOML, RunFileFormat::Toml).unwrap();
+        assert_eq!(read_chain(JSON, RunFileFormat::Json).unwrap(), chain);
         assert_eq!(chain.original, "Add a login page");
         let [plan, work] = chain.steps.as_slice() else { panic!() };
         assert_eq!((plan.role.as_deref(), plan.task.as_str()), (Some("planner"), "Plan: $ORIGINAL"));
@@ -137,7 +137,7 @@ check_timeout_s = 60
         assert_eq!(plan.contract.as_ref().unwrap().check_timeout_s, CHECK_TIMEOUT_S);
     }
 
-    fn problems(text: &str, form: FileForm) -> String {
+    fn problems(text: &str, form: RunFileFormat) -> String {
         read_chain(text, form).unwrap_err().iter().map(|one| format!("{one}\n")).collect()
     }
 
@@ -154,24 +154,26 @@ check_timeout_s = 60
             line 9, column 19: `check_timeout_s` needs a number from 1 to 3600
             line 4, column 1: a step needs a `task`
         "#]]
-        .assert_eq(&problems(text, FileForm::Toml));
+        .assert_eq(&problems(text, RunFileFormat::Toml));
         expect![[r#"
             line 2, column 12: `steps` needs a list of steps
             line 1, column 1: it has 0 steps; 1 to 50 are a chain (a step is a table with a `task`: `[[steps]]`, `task = "…"`)
         "#]]
-        .assert_eq(&problems("{\n  \"steps\": 3\n}", FileForm::Json));
+        .assert_eq(&problems("{\n  \"steps\": 3\n}", RunFileFormat::Json));
         expect![[r#"
             line 2, column 13: a step is a table with the keys task, role, cli, model, contract
             line 2, column 13: a step needs a `task`
         "#]]
-        .assert_eq(&problems("{\n  \"steps\": [\"do it\"]\n}", FileForm::Json));
-        assert!(problems("{\"steps\": [", FileForm::Json).starts_with("line 1, column "));
-        assert!(problems(&"[".repeat(100_000), FileForm::Json).starts_with("line 1, column "));
+        .assert_eq(&problems("{\n  \"steps\": [\"do it\"]\n}", RunFileFormat::Json));
+        assert!(problems("{\"steps\": [", RunFileFormat::Json).starts_with("line 1, column "));
+        assert!(problems(&"[".repeat(100_000), RunFileFormat::Json).starts_with("line 1, column "));
         assert!(
-            problems(&format!("steps = {}", "[".repeat(100_000)), FileForm::Toml)
+            problems(&format!("steps = {}", "[".repeat(100_000)), RunFileFormat::Toml)
                 .starts_with("line 1, column ")
         );
-        assert!(problems("", FileForm::Json).starts_with("line 1, column 1: "));
-        assert!(problems(r#"{"steps": [{"task": "a", "task": "b"}]}"#, FileForm::Json).contains("twice"));
+        assert!(problems("", RunFileFormat::Json).starts_with("line 1, column 1: "));
+        assert!(
+            problems(r#"{"steps": [{"task": "a", "task": "b"}]}"#, RunFileFormat::Json).contains("twice")
+        );
     }
 }

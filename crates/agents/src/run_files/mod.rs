@@ -12,7 +12,7 @@ mod roles;
 pub use batch::BatchForm;
 pub use batch::read_batch;
 pub use chain::read_chain;
-pub use node::FileForm;
+pub use node::RunFileFormat;
 pub use reader::Problem;
 pub use roles::SHIPPED_ROLES;
 pub use roles::read_roles;

@@ -11,12 +11,12 @@ use super::Problem;
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileForm {
+pub enum RunFileFormat {
     Toml,
     Json,
 }
 
-impl FileForm {
+impl RunFileFormat {
     /// Chooses the format by a file's name: JSON if it ends with `.json`, else TOML.
     pub fn of(file: &str) -> Self {
         if file.to_ascii_lowercase().ends_with(".json") { Self::Json } else { Self::Toml }
@@ -48,16 +48,16 @@ pub(super) struct Field {
 }
 
 /// Parses a text.
-pub(super) fn parse(text: &str, form: FileForm) -> Result<Node, Problem> {
+pub(super) fn parse(text: &str, form: RunFileFormat) -> Result<Node, Problem> {
     match form {
-        FileForm::Toml => {
+        RunFileFormat::Toml => {
             let document = Document::parse(text).map_err(|error| {
                 let at = error.span().map_or(0, |span| span.start);
                 Problem::new(text, at, error.message().to_owned(), None)
             })?;
             Ok(Node { at: 0, value: NodeValue::Table(fields(document.as_table())) })
         }
-        FileForm::Json => {
+        RunFileFormat::Json => {
             let strict = ParseOptions {
                 allow_comments: true,
                 allow_loose_object_property_names: false,

@@ -14,8 +14,8 @@ use consort_core::text;
 use toml_edit::DocumentMut;
 use toml_edit::Item;
 
-use super::FileForm;
 use super::Problem;
+use super::RunFileFormat;
 use super::node;
 use super::node::Field;
 use super::node::Node;
@@ -27,7 +27,7 @@ pub const SHIPPED_ROLES: &str = include_str!("roles.toml");
 
 /// Reads a file of roles: one table per role.
 pub fn read_roles(text: &str, source: RoleSource) -> Result<RoleLayer, Vec<Problem>> {
-    let root = node::parse(text, FileForm::Toml).map_err(|problem| vec![problem])?;
+    let root = node::parse(text, RunFileFormat::Toml).map_err(|problem| vec![problem])?;
     let mut reader = Reader::new(text);
     let mut roles = Vec::new();
     if let NodeValue::Table(fields) = &root.value {
@@ -184,9 +184,10 @@ mod tests {
             page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
         let [roles, chain, batch] = blocks.as_slice() else { panic!("{blocks:?}") };
         assert!(read(roles).is_ok());
-        assert!(crate::run_files::read_chain(chain, FileForm::Toml).is_ok());
+        assert!(crate::run_files::read_chain(chain, RunFileFormat::Toml).is_ok());
         assert!(
-            crate::run_files::read_batch(batch, crate::run_files::BatchForm::Tables(FileForm::Toml)).is_ok()
+            crate::run_files::read_batch(batch, crate::run_files::BatchForm::Tables(RunFileFormat::Toml))
+                .is_ok()
         );
     }
 

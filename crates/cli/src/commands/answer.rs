@@ -9,9 +9,9 @@ use consort_core::journal::Actor;
 use consort_core::journal::Number;
 use consort_core::messages::MessageName;
 use consort_core::messages::MessageType;
-use consort_core::monitor::Attention;
+use consort_core::monitor::AttentionReason;
 use consort_core::monitor::PaneStateChange;
-use consort_core::monitor::RecordedState;
+use consort_core::monitor::RecordedPaneState;
 use consort_core::monitor::Remedy;
 use consort_core::monitor::TypingOutcome;
 use consort_core::monitor::TypingPurpose;
@@ -64,7 +64,7 @@ pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]
     };
     let Some(item) = inbox::all(world, app)?.into_iter().find(is_meant) else {
         let which = text::one_line(which, 40);
-        let was_answered = number.is_some_and(|number| app.has_been_numbered(number));
+        let was_answered = number.is_some_and(|number| app.is_recent_number(number));
         let (what, hint) = match was_answered {
             true => (format!("{which} was already answered"), "`consort waiting` shows what is still asked"),
             false => (format!("{which} does not wait for an answer"), "`consort waiting` shows what does"),
@@ -176,8 +176,8 @@ fn nudge(world: &World, app: &App, waiting: &WaitingAgent) -> Result<TypingOutco
     let opened = waiting.subject.record.as_ref().and_then(|record| record.opened.as_ref());
     let prompt = opened.and_then(|opened| opened.prompt.clone());
     let (purpose, text) = match waiting.why {
-        Attention::Unconfirmed => (TypingPurpose::Prompt, prompt),
-        Attention::Limit | Attention::Error => (TypingPurpose::Continue, None),
+        AttentionReason::Unconfirmed => (TypingPurpose::Prompt, prompt),
+        AttentionReason::Limit | AttentionReason::Error => (TypingPurpose::Continue, None),
         _ => (TypingPurpose::Nudge, None),
     };
     let what = Typeable { purpose, text: text.unwrap_or_else(|| typing::GO_ON.to_owned()) };
@@ -189,10 +189,16 @@ fn nudge(world: &World, app: &App, waiting: &WaitingAgent) -> Result<TypingOutco
 fn forget(app: &mut App, waiting: &WaitingAgent) -> Result<(), CommandError> {
     let recorded = waiting.subject.record.as_ref();
     if let Some(place) = recorded.and_then(|record| record.place().cloned())
-        && matches!(waiting.why, Attention::Stalled | Attention::Unconfirmed)
+        && matches!(waiting.why, AttentionReason::Stalled | AttentionReason::Unconfirmed)
     {
         let (name, cli) = (AgentName::from(waiting.subject.name()), waiting.subject.cli().to_owned());
-        app.note_turn(&PaneStateChange { place, name, cli, state: RecordedState::Working, about: None })?;
+        app.note_state_change(&PaneStateChange {
+            place,
+            name,
+            cli,
+            state: RecordedPaneState::Working,
+            about: None,
+        })?;
     }
     Ok(())
 }

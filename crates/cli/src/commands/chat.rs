@@ -8,11 +8,11 @@ use std::os::fd::AsFd as _;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::messages::Correspondent;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::MessageRefusal;
 use consort_core::messages::MessageType;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::messages::quote_letter;
 use consort_core::messages::quote_message;
 use consort_core::presence::Agent;
@@ -44,12 +44,12 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let other = opened.app.find_agent(&args.agent)?;
     let who = Actor::Agent(other.session.clone());
     let from = Some(Correspondent::Only(who.clone()));
-    let request = InboxRequest { mailbox: me.clone(), from, peek: false };
+    let request = UnreadLettersRequest { mailbox: me.clone(), from, peek: false };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     let mut listener =
         Listener::open(&world.paths.listeners(), Some(&Topic::Mailbox(me.clone()))).map_err(cannot_wait)?;
 
-    let new: Vec<_> = opened.app.inbox(&InboxRequest { peek: true, ..request.clone() })?;
+    let new: Vec<_> = opened.app.inbox(&UnreadLettersRequest { peek: true, ..request.clone() })?;
     for post in opened.app.between(&me, &who, BEFORE)? {
         // New letters are shown as new in the loop below.
         if !new.iter().any(|letter| letter.message.id == post.message.id) {

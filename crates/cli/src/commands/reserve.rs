@@ -6,9 +6,9 @@ use std::time::Duration;
 use consort_core::claims;
 use consort_core::claims::ClaimError;
 use consort_core::claims::Hold;
+use consort_core::claims::HoldMode;
 use consort_core::claims::HoldOutcome;
 use consort_core::claims::HoldRequest;
-use consort_core::claims::Mode;
 use consort_core::claims::Strength;
 use consort_core::text;
 
@@ -140,7 +140,7 @@ fn hold(world: &World, opened: &mut OpenWorld, args: &Args) -> Result<HoldOutcom
         cwd: world.cwd.clone(),
         what: args.paths.clone(),
         strength: if args.advisory { Strength::Advisory } else { Strength::Blocking },
-        mode: if args.shared { Mode::Shared } else { Mode::Exclusive },
+        mode: if args.shared { HoldMode::Shared } else { HoldMode::Exclusive },
         reason: args.reason.clone(),
         ttl: args.ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX / 4)),
     })?)

@@ -19,7 +19,7 @@ use consort_core::messages::Recipients;
 use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
 use consort_core::presence::AgentView;
-use consort_core::presence::Quadrant;
+use consort_core::presence::ScreenPart;
 use consort_core::presence::WhoScope;
 use consort_core::text;
 
@@ -191,7 +191,7 @@ fn incomplete(word: &str) -> CommandError {
 
 /// Returns the name of the agent at a place on the screen, and every other word as it is.
 fn at_place(world: &World, app: &mut App, name: String) -> Result<String, CommandError> {
-    if Quadrant::named(&name).is_none() {
+    if ScreenPart::named(&name).is_none() {
         return Ok(name);
     }
     let seen = app.who(&WhoScope::Everywhere, None, |agents| observe::look(&world.paths.home, agents))?;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use consort_core::claims::HeldSummary;
 use consort_core::claims::HoldView;
+use consort_core::claims::HoldsPreview;
 use consort_core::presence::Caller;
 use consort_core::presence::Status;
 use consort_core::status::StatusOutcome;
@@ -110,7 +110,7 @@ fn short_line(seen: &StatusOutcome) -> String {
 }
 
 /// Formats the first holds: `src/auth/ (you), topic:auth (Raven)`.
-fn held(held: &HeldSummary) -> String {
+fn held(held: &HoldsPreview) -> String {
     let one = |seen: &HoldView| {
         let who = if seen.yours { "you" } else { seen.name.as_str() };
         format!("{} ({who})", text::one_line(&seen.hold.resource.shown(), 80))

@@ -63,7 +63,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 fn outdated_shields(app: &mut App, worktree: &Path) -> Result<Vec<String>, CommandError> {
     let caller = caller_facts(app);
     let mut lines = Vec::new();
-    for process in consort_host::shield::running_below(worktree) {
+    for process in consort_host::shield::shielded_processes(worktree) {
         let mut free = Vec::new();
         for path in &process.paths {
             if app.explain_path(&caller, worktree, &path.to_string_lossy())?.holds.is_empty() {

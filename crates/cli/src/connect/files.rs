@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use consort_agents::Level;
 use consort_files::NewFile;
+use consort_files::NoFollowTree;
 use consort_files::TemporaryFiles;
-use consort_files::Tree;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -63,7 +63,7 @@ impl TheirFile {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 read => read.map(Some),
             },
-            Self::InRepository { worktree, path } => Tree::new(worktree).read(path, limit),
+            Self::InRepository { worktree, path } => NoFollowTree::new(worktree).read(path, limit),
         };
         read.map_err(|error| CommandError::file("cannot read", &self.path(), error))
     }
@@ -94,7 +94,7 @@ impl TheirFile {
                 consort_files::replace(path, contents, new, pending, ask)
             }
             Self::InRepository { worktree, path } => {
-                Tree::new(worktree).replace(path, contents, pending, ask)
+                NoFollowTree::new(worktree).replace(path, contents, pending, ask)
             }
         };
         let cannot = |error| CommandError::file("cannot write", &self.path(), error);
@@ -104,7 +104,7 @@ impl TheirFile {
     pub(crate) fn remove(&self) -> CommandResult {
         let removed = match self {
             Self::OfUser(path) => fs::remove_file(path),
-            Self::InRepository { worktree, path } => Tree::new(worktree).remove(path),
+            Self::InRepository { worktree, path } => NoFollowTree::new(worktree).remove(path),
         };
         removed.map_err(|error| CommandError::file("cannot remove", &self.path(), error))
     }
@@ -114,7 +114,7 @@ impl TheirFile {
         let _ = match self {
             Self::OfUser(_) => fs::remove_dir(dir),
             Self::InRepository { worktree, .. } => match dir.strip_prefix(worktree) {
-                Ok(dir) => Tree::new(worktree).remove_empty_dir(dir),
+                Ok(dir) => NoFollowTree::new(worktree).remove_empty_dir(dir),
                 Err(_) => Ok(()),
             },
         };

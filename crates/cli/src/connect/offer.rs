@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use consort_agents::AgentCli;
 use consort_agents::Insertion;
+use consort_agents::InsertionContent;
 use consort_agents::InsertionState;
 use consort_agents::Level;
-use consort_agents::Purpose;
 use consort_agents::allow;
 use consort_core::text;
 use consort_host::env;
@@ -68,13 +68,13 @@ impl Parts {
 
     /// Returns the parts for one CLI. A CLI with a sandbox always gets our MCP server: its commands reach the
     /// store only through that.
-    fn of(self, target: &OfferedCli) -> Vec<Purpose> {
+    fn of(self, target: &OfferedCli) -> Vec<InsertionContent> {
         let all = [
-            (true, Purpose::Hooks),
-            (self.mcp || target.cli.has_sandbox(), Purpose::Mcp),
-            (self.primer, Purpose::Primer),
-            (self.allow, Purpose::Allow),
-            (has_shield(target, self.shield), Purpose::Shield),
+            (true, InsertionContent::Hooks),
+            (self.mcp || target.cli.has_sandbox(), InsertionContent::Mcp),
+            (self.primer, InsertionContent::Primer),
+            (self.allow, InsertionContent::Allow),
+            (has_shield(target, self.shield), InsertionContent::Shield),
         ];
         all.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part).collect()
     }
@@ -212,7 +212,7 @@ fn prepare<'t>(
 }
 
 /// Describes the parts that are missing or would be renewed.
-fn summary(target: &OfferedCli, wanted: &[Purpose]) -> String {
+fn summary(target: &OfferedCli, wanted: &[InsertionContent]) -> String {
     let (cli, level) = (target.cli, target.level());
     let insertions = cli.insertions(level, &env::get);
     let is_due = |insertion: &&Insertion| {
@@ -223,11 +223,11 @@ fn summary(target: &OfferedCli, wanted: &[Purpose]) -> String {
     let parts = wanted.iter().filter_map(|part| {
         let insertion = insertions.iter().filter(|insertion| insertion.purpose == *part).find(is_due)?;
         Some(match part {
-            Purpose::Hooks => insertion.format.hooks_in_words(),
-            Purpose::Allow => text::count(allow::RULES, "allow rule"),
-            Purpose::Mcp => "MCP server".to_owned(),
-            Purpose::Primer => "primer".to_owned(),
-            Purpose::Shield => "shield".to_owned(),
+            InsertionContent::Hooks => insertion.format.hooks_in_words(),
+            InsertionContent::Allow => text::count(allow::RULES, "allow rule"),
+            InsertionContent::Mcp => "MCP server".to_owned(),
+            InsertionContent::Primer => "primer".to_owned(),
+            InsertionContent::Shield => "shield".to_owned(),
         })
     });
     let parts: Vec<String> = parts.collect();
@@ -235,7 +235,11 @@ fn summary(target: &OfferedCli, wanted: &[Purpose]) -> String {
 }
 
 /// Plans the changes that connecting would make.
-fn changes(world: &World, target: &OfferedCli, wanted: &[Purpose]) -> Result<Vec<FilePlan>, CommandError> {
+fn changes(
+    world: &World,
+    target: &OfferedCli,
+    wanted: &[InsertionContent],
+) -> Result<Vec<FilePlan>, CommandError> {
     let mut plans = plan_connect(world, target.cli, target.level(), wanted)?;
     plans.retain(|plan| !plan.changes_nothing());
     Ok(plans)

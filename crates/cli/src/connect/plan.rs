@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use consort_agents::AgentCli;
 use consort_agents::Insertion;
+use consort_agents::InsertionContent;
 use consort_agents::InsertionFormat;
 use consort_agents::InsertionState;
 use consort_agents::Level;
-use consort_agents::Purpose;
 use consort_agents::SettingsError;
 use consort_core::explain::ErrorKind;
 use consort_core::explain::Explain;
@@ -164,7 +164,7 @@ pub(crate) fn plan_connect(
     world: &World,
     cli: &dyn AgentCli,
     level: Level<'_>,
-    wanted: &[Purpose],
+    wanted: &[InsertionContent],
 ) -> Result<Vec<FilePlan>, CommandError> {
     let is_wanted = |insertion: &Insertion| wanted.contains(&insertion.purpose);
     let mut plans = Vec::new();
@@ -200,7 +200,7 @@ fn connected(
             }
             Err(error) => return Err(error),
             // Rules may be the person's own: finding some is no reason to add the others.
-            Ok(_) if insertion.purpose == Purpose::Allow && !is_wanted(insertion) => {}
+            Ok(_) if insertion.purpose == InsertionContent::Allow && !is_wanted(insertion) => {}
             Ok(_) => {
                 plan.after = Some(insertion.format.connect(plan.after.as_deref(), &ours).map_err(cannot)?)
             }
@@ -212,7 +212,7 @@ fn connected(
 /// Tells whether it is a failure if this insertion's file cannot be changed. Allow rules are added unasked:
 /// the rest is connected without them.
 fn is_needed(insertion: &Insertion, is_wanted: impl Fn(&Insertion) -> bool) -> bool {
-    insertion.purpose != Purpose::Allow && is_wanted(insertion)
+    insertion.purpose != InsertionContent::Allow && is_wanted(insertion)
 }
 
 /// Prints which file is left as it is, and why.
@@ -230,7 +230,7 @@ pub(crate) fn plan_disconnect(
 ) -> Vec<Result<FilePlan, CommandError>> {
     let mut plans = Vec::new();
     for (file, insertions) in files_of(cli, level) {
-        if insertions.iter().all(|insertion| insertion.purpose == Purpose::Primer)
+        if insertions.iter().all(|insertion| insertion.purpose == InsertionContent::Primer)
             && is_read_by_others(world, level, &file, leaving)
         {
             continue;

@@ -11,8 +11,8 @@ use consort_core::text;
 use consort_files::OurDir;
 use consort_host::Machine;
 use consort_host::env;
-use consort_sqlite::Access;
 use consort_sqlite::Store;
+use consort_sqlite::StoreUser;
 
 use super::Played;
 use super::actor::DemoAgent;
@@ -80,7 +80,7 @@ impl<'a> Stage<'a> {
 
     /// Opens the store of the demo.
     pub(crate) fn app(&self) -> App {
-        App::new(Store::new(self.data().join("consort.db"), Access::Command), Machine::new(&self.data()))
+        App::new(Store::new(self.data().join("consort.db"), StoreUser::Command), Machine::new(&self.data()))
     }
 
     /// Seals a command off from the person's own home, store and agents.

@@ -7,7 +7,7 @@ use consort_core::Timestamp;
 use consort_core::monitor::PaneFacts;
 use consort_core::monitor::PaneLook;
 use consort_core::monitor::Signature;
-use consort_core::monitor::Triage;
+use consort_core::monitor::StallResponse;
 use consort_core::monitor::Watched;
 
 /// Seconds that the clock skips between two looks.
@@ -16,7 +16,7 @@ const SKIP: i64 = 20;
 /// A step that the watcher takes with an agent whose screen stays the same, and when.
 pub(super) struct StallStep {
     pub(super) after_s: i64,
-    pub(super) what: Triage,
+    pub(super) what: StallResponse,
 }
 
 /// Watches an agent whose model hangs until the person has to decide, and one look longer, when the agent has
@@ -35,13 +35,13 @@ pub(super) fn watch(signature: &Signature) -> (Vec<StallStep>, bool) {
         seconds += SKIP;
         watched.observe(&look(seconds, "● Reading src/session.rs"), None, at(seconds));
         match watched.triage("", false, at(seconds)) {
-            Triage::Act => steps.push(StallStep { after_s: seconds, what: Triage::Act }),
-            Triage::Escalate => break,
-            Triage::Watch | Triage::Wait if seconds > 3_600 => break,
-            Triage::Watch | Triage::Wait => {}
+            StallResponse::Act => steps.push(StallStep { after_s: seconds, what: StallResponse::Act }),
+            StallResponse::Escalate => break,
+            StallResponse::Watch | StallResponse::Wait if seconds > 3_600 => break,
+            StallResponse::Watch | StallResponse::Wait => {}
         }
     }
-    steps.push(StallStep { after_s: seconds, what: Triage::Escalate });
+    steps.push(StallStep { after_s: seconds, what: StallResponse::Escalate });
     watched.observe(&look(seconds + 1, "● The lifetime is in src/session.rs."), None, at(seconds + 1));
     (steps, !watched.seems_stalled("", at(seconds + 2)))
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_core::monitor::Triage;
+use consort_core::monitor::StallResponse;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::Proof;
 use serde::Serialize;
@@ -210,15 +210,19 @@ fn stalled(stage: &Stage<'_>, summary: &mut Summary) -> Played<()> {
     let claude = consort_agents::find("claude").ok_or("Claude Code is not known")?;
     let signature = consort_agents::screen::signature(claude.screen())?;
     let (steps, went_on) = stall::watch(&signature);
-    let after = |wanted: Triage| {
+    let after = |wanted: StallResponse| {
         let at = steps.iter().filter(|step| step.what == wanted).map(|step| step.after_s);
         at.map(|at| format!("{}:{:02}", at / 60, at % 60)).collect::<Vec<_>>().join(", ")
     };
-    let looks = after(Triage::Act);
+    let looks = after(StallResponse::Act);
     stage.say(&format!("   after {looks}  looks at its processes, and nudges it if you allow that"))?;
-    let escalates = after(Triage::Escalate);
+    let escalates = after(StallResponse::Escalate);
     stage.say(&format!("   after {escalates}  it is yours to decide: nudge, wait, close or take over"))?;
-    expect(matches!(steps.last(), Some(step) if step.what == Triage::Escalate), "it is escalated", "")?;
+    expect(
+        matches!(steps.last(), Some(step) if step.what == StallResponse::Escalate),
+        "it is escalated",
+        "",
+    )?;
     expect(went_on, "a late answer is accepted", "it still counts as stalled")?;
     stage.say("   Nothing is killed on a guess; when it answers after all, that counts.")?;
     summary.stalls_triaged = 1;

@@ -78,7 +78,7 @@ pub(crate) fn take_in_here(opened: &mut OpenWorld) -> Result<(), CommandError> {
     opened.app.set_git_file_mark(&worktree, &GitFileMark { stamp: stamp.text, is_bad: false, place });
     // Marks the records that are stale as of now, then notifies the sessions that wait for their digest.
     opened.app.knowledge_seen_from(&scope, &worktree, &worktree)?;
-    Ok(opened.app.tell_waiting(&opened.project.id)?)
+    Ok(opened.app.give_late_digests(&opened.project.id)?)
 }
 
 /// Takes in a file that the user names, and returns how many words were new.

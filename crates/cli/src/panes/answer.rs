@@ -4,10 +4,10 @@
 use consort_core::App;
 use consort_core::explain::ErrorKind;
 use consort_core::journal::Actor;
-use consort_core::monitor::Attention;
+use consort_core::monitor::AttentionReason;
 use consort_core::monitor::Chosen;
 use consort_core::monitor::choose;
-use consort_core::monitor::takes_words;
+use consort_core::monitor::takes_typed_answer;
 use consort_core::text;
 use consort_host::Tmux;
 
@@ -41,7 +41,8 @@ pub(crate) fn choose_option(
         kind: ErrorKind::Conflict,
         hints: vec![hint],
     };
-    let is_persons = matches!(waiting.why, Attention::Permission | Attention::Plan | Attention::Dialog);
+    let is_persons =
+        matches!(waiting.why, AttentionReason::Permission | AttentionReason::Plan | AttentionReason::Dialog);
     if is_persons && *actor != Actor::Person {
         return Err(refuse(
             format!("{name} asks for what only your user may allow"),
@@ -60,7 +61,8 @@ pub(crate) fn choose_option(
     let (reading, words) = (&waiting.reading, reason.unwrap_or(NO_REASON));
     match choose(tmux, &waiting.subject.address, &signature, reading, &label, words)? {
         Chosen::Done => {
-            let untold = reason.filter(|_| !takes_words(&signature, reading, &label)).map(str::to_owned);
+            let untold =
+                reason.filter(|_| !takes_typed_answer(&signature, reading, &label)).map(str::to_owned);
             Ok(Answered { label, untold })
         }
         Chosen::NotAsked => {

@@ -7,9 +7,9 @@ use consort_core::claims::HoldView;
 use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;
 use consort_core::journal::Number;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
-use consort_core::monitor::Attention;
+use consort_core::messages::UnreadLettersRequest;
+use consort_core::monitor::AttentionReason;
 use consort_core::monitor::PaneSubject;
 use consort_core::policy::AskKind;
 use consort_core::policy::AskRecord;
@@ -80,7 +80,7 @@ pub(crate) fn all_of(
     found.extend(contested.map(|view| Waits::Contest(Box::new(view))));
     // The person's mail is for nobody else's eyes.
     if matches!(app.caller(caller)?, Caller::Person) {
-        let mail = app.inbox(&InboxRequest { mailbox: Actor::Person, from: None, peek: true })?;
+        let mail = app.inbox(&UnreadLettersRequest { mailbox: Actor::Person, from: None, peek: true })?;
         // A message that asks something waits until it is answered, read or not.
         let asked = app.unanswered(&Actor::Person)?.into_iter().map(Letter::read);
         found.extend(mail.into_iter().chain(asked).map(|letter| Waits::Mail(Box::new(letter))));
@@ -92,7 +92,7 @@ pub(crate) fn all_of(
 
 /// Marks a message to the person as read.
 pub(crate) fn mark_read(app: &mut App, message: ChangeId) -> CommandResult {
-    let request = InboxRequest { mailbox: Actor::Person, from: None, peek: false };
+    let request = UnreadLettersRequest { mailbox: Actor::Person, from: None, peek: false };
     let letters = app.inbox_where(&request, |id| id == message)?;
     Ok(app.mark_read(&Actor::Person, &letters)?)
 }
@@ -121,7 +121,10 @@ impl Waits {
         match self {
             Self::Asks { record, .. } => record.ask.kind != AskKind::Question,
             Self::Pane(pane) => {
-                matches!(pane.why, Attention::Permission | Attention::Plan | Attention::Dialog)
+                matches!(
+                    pane.why,
+                    AttentionReason::Permission | AttentionReason::Plan | AttentionReason::Dialog
+                )
             }
             Self::Mail(_) | Self::Contest(_) => false,
         }

@@ -4,7 +4,7 @@ use consort_core::Timestamp;
 use consort_core::monitor::Limited;
 use consort_core::monitor::PaneState;
 use consort_core::monitor::PaneSubject;
-use consort_core::monitor::RecordedState;
+use consort_core::monitor::RecordedPaneState;
 use consort_core::monitor::TypingPurpose;
 use consort_core::monitor::next_to_continue;
 
@@ -20,7 +20,7 @@ use crate::world::OpenWorld;
 /// a day means the next such time after that, not after now.
 pub(crate) fn reset_at(subject: &PaneSubject) -> Option<Timestamp> {
     let record = subject.record.as_ref()?;
-    let turn = record.turn.as_ref().filter(|turn| turn.state == RecordedState::Limit)?;
+    let turn = record.turn.as_ref().filter(|turn| turn.state == RecordedPaneState::Limit)?;
     time::parse_reset(turn.about.as_deref()?, record.turned_at?)
 }
 

@@ -4,9 +4,9 @@
 use consort_core::Timestamp;
 use consort_core::monitor::PaneStateChange;
 use consort_core::monitor::ProcessTrees as _;
-use consort_core::monitor::RecordedState;
+use consort_core::monitor::RecordedPaneState;
+use consort_core::monitor::StallResponse;
 use consort_core::monitor::TreeProcess;
-use consort_core::monitor::Triage;
 use consort_core::monitor::TypingPurpose;
 use consort_core::monitor::plain_text;
 use consort_core::presence::AgentName;
@@ -47,7 +47,7 @@ impl Watcher<'_> {
             let tree = tmux.tree(pane.place.process.pid);
             let is_busy = is_busy(pane, &tree, !doing.is_empty());
             match pane.watched.triage(&doing, is_busy, now) {
-                Triage::Act => {
+                StallResponse::Act => {
                     pane.diagnosis = Some(diagnosis(pane, &tree, now));
                     // One nudge is enough: it stays queued until the agent reads it.
                     if may_nudge && pane.watched.acts() == 1 {
@@ -57,13 +57,13 @@ impl Watcher<'_> {
                         ));
                     }
                 }
-                Triage::Escalate => stalled.push((turn(pane), frozen(pane))),
-                Triage::Watch | Triage::Wait => {}
+                StallResponse::Escalate => stalled.push((turn(pane), frozen(pane))),
+                StallResponse::Watch | StallResponse::Wait => {}
             }
         }
         for (turn, screen) in stalled {
             opened.app.keep_frozen_screen(&turn.place, &screen)?;
-            opened.app.note_turn(&turn)?;
+            opened.app.note_state_change(&turn)?;
         }
         Ok(due)
     }
@@ -122,7 +122,7 @@ fn turn(pane: &WatchedPane) -> PaneStateChange {
         place: pane.place.clone(),
         name: AgentName::from(pane.subject.name()),
         cli: pane.subject.cli().to_owned(),
-        state: RecordedState::Stalled,
+        state: RecordedPaneState::Stalled,
         about: pane.diagnosis.clone(),
     }
 }

@@ -2,10 +2,10 @@
 
 use consort_core::App;
 use consort_core::Timestamp;
-use consort_core::monitor::Attention;
+use consort_core::monitor::AttentionReason;
 use consort_core::monitor::PaneReading;
 use consort_core::monitor::PaneSubject;
-use consort_core::monitor::RecordedState;
+use consort_core::monitor::RecordedPaneState;
 use consort_core::monitor::Remedy;
 use consort_core::monitor::dialog;
 use consort_core::secrets::redacted;
@@ -25,7 +25,7 @@ use crate::world::World;
 pub(crate) struct WaitingAgent {
     pub(crate) subject: PaneSubject,
     pub(crate) reading: PaneReading,
-    pub(crate) why: Attention,
+    pub(crate) why: AttentionReason,
     /// The dialog that asks for a permission, as the terminal shows it; `None` for other questions.
     pub(crate) dialog: Option<String>,
 }
@@ -58,9 +58,10 @@ pub(crate) fn one(
 ) -> Result<Option<WaitingAgent>, CommandError> {
     let Some(look) = look(world, app, tmux, &subject)? else { return Ok(None) };
     let recorded = subject.record.as_ref().and_then(|record| record.turn.as_ref()).map(|turn| turn.state);
-    let why = Attention::of(state_of(Some(&look), &subject), recorded);
+    let why = AttentionReason::of(state_of(Some(&look), &subject), recorded);
     Ok(why.map(|why| {
-        let is_permission = matches!(why, Attention::Permission | Attention::Plan | Attention::Dialog);
+        let is_permission =
+            matches!(why, AttentionReason::Permission | AttentionReason::Plan | AttentionReason::Dialog);
         let dialog = is_permission.then(|| dialog(&look.screen, &look.reading));
         WaitingAgent { subject, reading: look.reading, why, dialog }
     }))
@@ -73,8 +74,8 @@ impl WaitingAgent {
         let recorded = turn.and_then(|turn| turn.about.clone());
         let shown = self.reading.question.clone().or_else(|| self.reading.lines.first().cloned());
         match self.why {
-            Attention::Stalled => recorded,
-            Attention::Unconfirmed => Some("its first prompt was not seen to arrive".to_owned()),
+            AttentionReason::Stalled => recorded,
+            AttentionReason::Unconfirmed => Some("its first prompt was not seen to arrive".to_owned()),
             _ => shown.map(|shown| redacted(&shown)),
         }
     }
@@ -88,9 +89,9 @@ impl WaitingAgent {
 
     fn since(&self) -> Option<Timestamp> {
         let record = self.subject.record.as_ref()?;
-        let is_of_it = |state: RecordedState| {
-            RecordedState::of(self.reading.state) == Some(state)
-                || matches!(state, RecordedState::Stalled | RecordedState::Unconfirmed)
+        let is_of_it = |state: RecordedPaneState| {
+            RecordedPaneState::of(self.reading.state) == Some(state)
+                || matches!(state, RecordedPaneState::Stalled | RecordedPaneState::Unconfirmed)
         };
         record.turned_at.filter(|_| record.turn.as_ref().is_some_and(|turn| is_of_it(turn.state)))
     }
@@ -104,7 +105,7 @@ impl WaitingAgent {
     pub(crate) fn item(&self, app: &App) -> Value {
         let now = app.host().now();
         let place = self.subject.record.as_ref().and_then(|record| record.place());
-        let is_frozen = self.why == Attention::Stalled;
+        let is_frozen = self.why == AttentionReason::Stalled;
         let screen = place.filter(|_| is_frozen).and_then(|place| app.frozen_screen(place));
         json!({
             "number": self.subject.number(),

@@ -19,7 +19,7 @@ use consort_core::monitor::PaneState;
 use consort_core::monitor::PaneStateChange;
 use consort_core::monitor::PaneSubject;
 use consort_core::monitor::PaneViewer as _;
-use consort_core::monitor::RecordedState;
+use consort_core::monitor::RecordedPaneState;
 use consort_core::monitor::Signature;
 use consort_core::monitor::StallCertainty;
 use consort_core::monitor::Sweep;
@@ -267,21 +267,26 @@ impl<'w> Watcher<'w> {
         let Some(state) = turn_state(&seen.transition) else { return Ok(false) };
         let reading = &pane.watched.reading;
         let about = match state {
-            RecordedState::Waiting => reading.question.clone(),
-            RecordedState::Limit => reading.resets.clone().or_else(|| reading.lines.first().cloned()),
-            RecordedState::Error => reading.lines.first().cloned(),
-            RecordedState::Exited | RecordedState::Dead => reading.resume.clone(),
-            RecordedState::Finished
-            | RecordedState::Stalled
-            | RecordedState::Unconfirmed
-            | RecordedState::Working => None,
+            RecordedPaneState::Waiting => reading.question.clone(),
+            RecordedPaneState::Limit => reading.resets.clone().or_else(|| reading.lines.first().cloned()),
+            RecordedPaneState::Error => reading.lines.first().cloned(),
+            RecordedPaneState::Exited | RecordedPaneState::Dead => reading.resume.clone(),
+            RecordedPaneState::Finished
+            | RecordedPaneState::Stalled
+            | RecordedPaneState::Unconfirmed
+            | RecordedPaneState::Working => None,
         };
         let about = about.map(|about| redacted(&about));
         let (name, cli) = (AgentName::from(seen.subject.name()), seen.subject.cli().to_owned());
         let place = pane.place.clone();
-        let is_news =
-            app.note_turn(&PaneStateChange { place: place.clone(), name: name.clone(), cli, state, about })?;
-        if is_news && state == RecordedState::Finished {
+        let is_news = app.note_state_change(&PaneStateChange {
+            place: place.clone(),
+            name: name.clone(),
+            cli,
+            state,
+            about,
+        })?;
+        if is_news && state == RecordedPaneState::Finished {
             // Without a review the agent has finished all the same.
             let _ = review::ask(self.world, app, &pane.subject, &name);
         }
@@ -333,9 +338,9 @@ fn place(app: &App, subject: &PaneSubject, facts: Option<&PaneFacts>) -> PaneIde
 }
 
 /// Returns the state that a change is recorded as, if it is recorded. Rest is an end only after work.
-fn turn_state(transition: &Transition) -> Option<RecordedState> {
-    let state = RecordedState::of(transition.to)?;
+fn turn_state(transition: &Transition) -> Option<RecordedPaneState> {
+    let state = RecordedPaneState::of(transition.to)?;
     let is_after_work =
         !matches!(transition.from, PaneState::Ready | PaneState::Starting | PaneState::Suggestion);
-    (state != RecordedState::Finished || is_after_work).then_some(state)
+    (state != RecordedPaneState::Finished || is_after_work).then_some(state)
 }

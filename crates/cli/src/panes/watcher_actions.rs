@@ -4,9 +4,9 @@
 use consort_core::Timestamp;
 use consort_core::messages::WakeCheck;
 use consort_core::monitor::Composer;
-use consort_core::monitor::Pace;
 use consort_core::monitor::PaneState;
 use consort_core::monitor::TypingPurpose;
+use consort_core::monitor::WorkKind;
 use consort_host::env;
 
 use super::typing;
@@ -59,7 +59,7 @@ impl Watcher<'_> {
         }
         for (key, pane) in self.panes_mut() {
             let rests = pane.watched.state == PaneState::Suggestion && is_idle(pane);
-            let is_due = rests && pane.watched.unchanged(now) >= Pace::Suggesting.interval().1;
+            let is_due = rests && pane.watched.unchanged(now) >= WorkKind::Suggesting.interval().1;
             if !is_due || pane.accepted == MOST_ACCEPTED || pane.typed.rested(now) < AGAIN {
                 continue;
             }

@@ -2,8 +2,8 @@
 
 use consort_core::Timestamp;
 use consort_core::claims::Hold;
+use consort_core::claims::HoldMode;
 use consort_core::claims::HoldView;
-use consort_core::claims::Mode;
 use consort_core::claims::Strength;
 use consort_core::project::ProjectId;
 use consort_core::text;
@@ -40,8 +40,8 @@ pub(crate) fn describe(seen: &HoldView, here: Option<&ProjectId>, now: Timestamp
 fn terms(hold: &Hold, here: Option<&ProjectId>, now: Timestamp) -> String {
     let mode = match (hold.strength, hold.mode) {
         (Strength::Overridden, _) => "open to everyone",
-        (_, Mode::Exclusive) => "exclusive",
-        (_, Mode::Shared) => "shared",
+        (_, HoldMode::Exclusive) => "exclusive",
+        (_, HoldMode::Shared) => "shared",
     };
     let taken = text::ago(now.since(hold.since));
     let left = hold.until.map(|until| format!(", {} left", left(until, now)));

@@ -14,13 +14,13 @@ use consort_agents::Headless;
 use consort_agents::flags::refused;
 use consort_agents::prices;
 use consort_core::Timestamp;
-use consort_core::dispatch::Bounds;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::DispatchError;
 use consort_core::dispatch::Failure;
 use consort_core::dispatch::FailureKind;
 use consort_core::dispatch::Progress;
 use consort_core::dispatch::Retrying;
+use consort_core::dispatch::RunBounds;
 use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
@@ -220,7 +220,7 @@ impl Job<'_> {
         environment.extend(connected.variables);
         environment.insert(env::NAME.into(), spec.name.to_string());
         environment.insert(env::RUN.into(), self.run.id.to_string());
-        let bounds = Bounds { safety: spec.safety, tools: self.work.tools.clone() };
+        let bounds = RunBounds { safety: spec.safety, tools: self.work.tools.clone() };
         environment.insert(env::SAFETY.into(), bounds.to_string());
         environment.insert("TERM".into(), "dumb".into());
         if !headless.ignored.is_empty() {

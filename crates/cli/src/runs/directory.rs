@@ -14,8 +14,8 @@ use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Caps;
+use consort_core::dispatch::ModelTier;
 use consort_core::dispatch::Sign;
-use consort_core::dispatch::Tier;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::journal::ChangeId;
 use consort_files::OurDir;
@@ -31,7 +31,7 @@ pub(crate) struct Work {
     /// The only tools that the worker has.
     pub(crate) tools: Option<Vec<String>>,
     /// The quality that its model has to have.
-    pub(crate) tier: Tier,
+    pub(crate) tier: ModelTier,
     /// Whether its prompt is kept after its end.
     pub(crate) keeps_prompts: bool,
     /// Whether its work is reviewed.

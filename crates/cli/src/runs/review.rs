@@ -9,7 +9,7 @@ use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::read_review;
-use consort_core::dispatch::review_task;
+use consort_core::dispatch::reviewer_prompt;
 use consort_core::presence::CallerFacts;
 use consort_core::secrets::redacted;
 use serde_json::Value;
@@ -59,7 +59,7 @@ pub(crate) fn start(
     let role = role::named(world, opened, Some(ROLE))?;
     let cli = cli.filter(|_| role.cli.is_none()).map(str::to_owned);
     let wanted = RunWanted {
-        task: review_task(task.map(redacted).as_deref(), &redacted(diff)),
+        task: reviewer_prompt(task.map(redacted).as_deref(), &redacted(diff)),
         // A run that Consort asks for itself only reads, whatever the role says.
         words: RunOptions { cli, safety: Some(Safety::Suggest), ..RunOptions::default() },
         reviews: Some(of),

@@ -155,7 +155,7 @@ pub(crate) fn start_with_task(
     let request = &TaskRequest { caller: caller.clone(), cwd, spec, id, words, is_for_new: true };
     let mut left = if request.id.is_some() { 1 } else { MOST_TRIES };
     loop {
-        let (key, title) = opened.app.task_for_run(request)?;
+        let (key, title) = opened.app.find_task_for_run(request)?;
         let spec = match &request.spec {
             Some(spec) => request.cwd.join(spec),
             None => opened.place.worktree.join(&key.spec.path),
@@ -167,7 +167,7 @@ pub(crate) fn start_with_task(
         let started = start(world, opened, &request.caller, role, &with_task);
         if left == 0
             || started.is_ok()
-            || opened.app.task_for_run(request).ok().is_none_or(|now| now.0 == key)
+            || opened.app.find_task_for_run(request).ok().is_none_or(|now| now.0 == key)
         {
             return started;
         }

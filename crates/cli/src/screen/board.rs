@@ -1,7 +1,7 @@
 //! Gathers reservations, tasks, the radar and the settings for the screen.
 
+use consort_core::claims::HoldMode;
 use consort_core::claims::HoldView;
-use consort_core::claims::Mode;
 use consort_core::claims::Strength;
 use consort_core::config::KEYS;
 use consort_core::config::SettingSource;
@@ -13,7 +13,7 @@ use consort_core::tasks;
 use consort_core::tasks::TaskRequest;
 use consort_core::tasks::TaskView;
 use consort_core::text;
-use consort_tui::HeadingInfo;
+use consort_tui::AgentTopicsInfo;
 use consort_tui::Pair;
 use consort_tui::ReservationInfo;
 use consort_tui::SettingInfo;
@@ -47,7 +47,7 @@ pub(super) fn reservations(
             holder: if view.yours { "you".to_owned() } else { line(&view.name) },
             is_enforced: hold.strength == Strength::Blocking,
             is_overridden: hold.strength == Strength::Overridden,
-            is_shared: hold.mode == Mode::Shared,
+            is_shared: hold.mode == HoldMode::Shared,
             reason: hold.reason.as_deref().map(line),
             since: hold.since,
             until: hold.until,
@@ -100,7 +100,7 @@ fn one_task(task: &TaskView, spec: &str, file: &str) -> TaskInfo {
 }
 
 /// Converts the radar into the pairs of agents that are near each other, and the topics each heads for.
-pub(super) fn radar(radar: &RadarOutcome) -> (Vec<Pair>, Vec<HeadingInfo>) {
+pub(super) fn radar(radar: &RadarOutcome) -> (Vec<Pair>, Vec<AgentTopicsInfo>) {
     let line = |text: &String| text::one_line(text, 80);
     let pair = |seen: &PairView| {
         let prediction = seen.prediction.as_ref().filter(|prediction| prediction.ended.is_none());
@@ -123,7 +123,7 @@ pub(super) fn radar(radar: &RadarOutcome) -> (Vec<Pair>, Vec<HeadingInfo>) {
         })
     };
     let all = |topics: &[String]| topics.iter().map(line).collect();
-    let headings = radar.agents.iter().map(|agent| HeadingInfo {
+    let headings = radar.agents.iter().map(|agent| AgentTopicsInfo {
         name: line(&agent.name),
         deepening: all(&agent.trajectory.deepening),
         emerging: all(&agent.trajectory.emerging),

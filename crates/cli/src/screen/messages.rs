@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use consort_core::App;
 use consort_core::journal::Actor;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::LetterState;
 use consort_core::messages::MessageType;
 use consort_core::messages::SentMessage;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::project::ProjectId;
 use consort_core::text;
 use consort_tui::MessageInfo;
@@ -23,7 +23,7 @@ const MOST: usize = 200;
 /// Lists the messages that the person has sent and received, oldest first.
 pub(super) fn read(opened: &mut OpenWorld) -> Result<Vec<MessageInfo>, CommandError> {
     let app = &mut opened.app;
-    let unread = app.inbox(&InboxRequest { mailbox: Actor::Person, from: None, peek: true })?;
+    let unread = app.inbox(&UnreadLettersRequest { mailbox: Actor::Person, from: None, peek: true })?;
     let unread: BTreeSet<String> = unread.iter().map(|letter| letter.message.id.to_string()).collect();
     let mut found = BTreeMap::new();
     let all = app.sent(&Actor::Person, MOST)?.into_iter().chain(app.received(&Actor::Person, MOST)?);
@@ -73,14 +73,15 @@ pub(super) fn called(message: &consort_core::messages::Message, here: &ProjectId
 
 /// Marks the messages of an agent to the person as read: they are on the screen.
 pub(super) fn mark_read(app: &mut App, from: &str) -> CommandResult {
-    let request = InboxRequest { mailbox: Actor::Person, from: None, peek: true };
+    let request = UnreadLettersRequest { mailbox: Actor::Person, from: None, peek: true };
     let letters = app.inbox(&request)?;
     let ids: Vec<_> = letters
         .iter()
         .filter(|letter| letter.message.sent.from.name == from)
         .map(|letter| letter.message.id)
         .collect();
-    let letters = app.inbox_where(&InboxRequest { peek: false, ..request }, |id| ids.contains(&id))?;
+    let letters =
+        app.inbox_where(&UnreadLettersRequest { peek: false, ..request }, |id| ids.contains(&id))?;
     app.mark_read(&Actor::Person, &letters)?;
     Ok(())
 }

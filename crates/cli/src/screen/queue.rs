@@ -3,7 +3,7 @@
 
 use consort_core::App;
 use consort_core::Timestamp;
-use consort_core::monitor::Attention;
+use consort_core::monitor::AttentionReason;
 use consort_core::monitor::Glances;
 use consort_core::monitor::PaneState;
 use consort_core::monitor::PaneSubject;
@@ -67,7 +67,7 @@ fn needs_a_look(glances: Option<&Glances>, subject: &PaneSubject) -> bool {
     };
     let state = PaneState::ALL.into_iter().find(|state| state.as_str() == glance.state);
     let recorded = subject.record.as_ref().and_then(|record| record.turn.as_ref()).map(|turn| turn.state);
-    state.is_none_or(|state| Attention::of(state, recorded).is_some())
+    state.is_none_or(|state| AttentionReason::of(state, recorded).is_some())
 }
 
 fn item(app: &App, here: &ProjectId, one: &InboxItem) -> Option<Item> {

@@ -64,7 +64,7 @@ pub enum CommandKind {
 
 /// The wait of a session for others to release their holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaitingSession {
+pub struct SessionWait {
     pub since: Timestamp,
     /// The process that waits for the session.
     pub process: Process,

@@ -6,7 +6,7 @@
 //! it may be taken. A holder that is gone holds nothing.
 //!
 //! Facts that come with every tool call are not recorded but noted beside the store: the last
-//! writer of a file ([`Touch`]), and the state in which a session has seen a file
+//! writer of a file ([`WrittenPath`]), and the state in which a session has seen a file
 //! ([`ReadStamp`]).
 //!
 //! **No two live agents hold overlapping resources, unless both share them.**
@@ -31,8 +31,8 @@ pub use command::CommandCall;
 pub use command::CommandKind;
 pub use command::PathCondition;
 pub use command::RunningCommand;
+pub use command::SessionWait;
 pub use command::Trespass;
-pub use command::WaitingSession;
 pub use error::ClaimError;
 pub use kept_file::KeptFile;
 pub use kept_file::RestoreOutcome;
@@ -42,20 +42,20 @@ pub use model::CommitOutcome;
 pub use model::Contest;
 pub use model::Extent;
 pub use model::FileStamp;
-pub use model::Held;
-pub use model::HeldSummary;
 pub use model::Hold;
 pub use model::HoldKey;
+pub use model::HoldMode;
 pub use model::HoldOutcome;
 pub use model::HoldRequest;
 pub use model::HoldView;
 pub use model::HoldsOutcome;
-pub use model::Mode;
+pub use model::HoldsPreview;
 pub use model::Obstacle;
 pub use model::Overlap;
 pub use model::PathExplanation;
 pub use model::PendingWrite;
 pub use model::PublishedHold;
+pub use model::PublishedHolds;
 pub use model::ReadStamp;
 pub use model::ReleaseCause;
 pub use model::ReleaseOutcome;
@@ -64,9 +64,9 @@ pub use model::ReleaseTarget;
 pub use model::Resource;
 pub use model::ShieldOutcome;
 pub use model::Strength;
-pub use model::Touch;
 pub use model::TouchView;
 pub use model::Verdict;
+pub use model::WrittenPath;
 pub use model::WroteOutcome;
 pub use ops::Restore;
 pub(crate) use ops::held_by;

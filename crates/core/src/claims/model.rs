@@ -122,7 +122,7 @@ pub enum Strength {
 /// Whether a hold is one agent's alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum HoldMode {
     #[default]
     Exclusive,
     /// With others who share it.
@@ -141,7 +141,7 @@ pub struct Hold {
     /// The holder in words: `GoldFalcon (claude on feat/auth)`.
     pub label: String,
     pub strength: Strength,
-    pub mode: Mode,
+    pub mode: HoldMode,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub since: Timestamp,
@@ -254,7 +254,7 @@ pub struct HoldRequest {
     pub cwd: PathBuf,
     pub what: Vec<String>,
     pub strength: Strength,
-    pub mode: Mode,
+    pub mode: HoldMode,
     pub reason: Option<String>,
     /// The duration in milliseconds.
     pub ttl: Option<i64>,
@@ -317,7 +317,7 @@ pub struct HoldsOutcome {
 
 /// The number of holds, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct HeldSummary {
+pub struct HoldsPreview {
     pub count: usize,
     pub first: Vec<HoldView>,
 }
@@ -433,7 +433,7 @@ pub struct PathExplanation {
 
 /// A note beside the store that a session has written a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Touch {
+pub struct WrittenPath {
     pub session: SessionId,
     pub at: Timestamp,
     pub worktree: PathBuf,
@@ -454,7 +454,7 @@ pub struct WroteOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TouchView {
     #[serde(flatten)]
-    pub touch: Touch,
+    pub touch: WrittenPath,
     pub name: String,
     pub yours: bool,
 }
@@ -478,7 +478,7 @@ pub struct FileStamp {
 /// The published holds on paths that others must know, which hooks read instead of the store.
 /// They may say too much, never too little.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct PublishedHolds {
     /// Repositories on this machine, with their projects.
     pub repositories: Vec<(PathBuf, ProjectId)>,
     pub holds: Vec<PublishedHold>,
@@ -494,7 +494,7 @@ pub struct PublishedHold {
     /// The holder in words.
     pub label: String,
     pub strength: Strength,
-    pub mode: Mode,
+    pub mode: HoldMode,
     pub until: Option<Timestamp>,
     pub pattern: Pattern,
 }

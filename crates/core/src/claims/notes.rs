@@ -8,8 +8,8 @@ use crate::Timestamp;
 use crate::claims::KeptFile;
 use crate::claims::ReadStamp;
 use crate::claims::RunningCommand;
-use crate::claims::Touch;
-use crate::claims::WaitingSession;
+use crate::claims::SessionWait;
+use crate::claims::WrittenPath;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
 use crate::side_files::HOLDER;
@@ -29,14 +29,14 @@ const IS_HOLDER: &str = "h";
 
 impl dyn SideFiles + '_ {
     /// Notes that a session has written a path.
-    pub fn touch(&self, touch: &Touch) -> Result<(), StoreError> {
+    pub fn touch(&self, touch: &WrittenPath) -> Result<(), StoreError> {
         let note = serde_json::to_string(touch).unwrap_or_default();
         self.set_slot(WRITERS, &path_key(&touch.worktree.join(&touch.path)), &note)
     }
 
     /// Returns the last write of a file; `path` is its real path.
-    pub fn touched(&self, path: &Path) -> Option<Touch> {
-        let touch: Touch = serde_json::from_str(&self.slot(WRITERS, &path_key(path))?).ok()?;
+    pub fn touched(&self, path: &Path) -> Option<WrittenPath> {
+        let touch: WrittenPath = serde_json::from_str(&self.slot(WRITERS, &path_key(path))?).ok()?;
         (touch.worktree.join(&touch.path) == path).then_some(touch)
     }
 
@@ -70,9 +70,9 @@ impl dyn SideFiles + '_ {
     }
 
     /// Returns the last writes of all files since then.
-    pub fn all_touched(&self, since: Timestamp) -> Vec<Touch> {
-        let mut touches: Vec<Touch> = Vec::new();
-        self.each_slot(WRITERS, &mut |_, note| touches.extend(serde_json::from_str::<Touch>(note)));
+    pub fn all_touched(&self, since: Timestamp) -> Vec<WrittenPath> {
+        let mut touches: Vec<WrittenPath> = Vec::new();
+        self.each_slot(WRITERS, &mut |_, note| touches.extend(serde_json::from_str::<WrittenPath>(note)));
         touches.retain(|touch| touch.at >= since);
         touches
     }
@@ -118,11 +118,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// Notes that a session waits for others, or with `None` that it no longer does.
-    pub fn note_waiting(
-        &self,
-        session: &SessionId,
-        waiting: Option<&WaitingSession>,
-    ) -> Result<(), StoreError> {
+    pub fn note_waiting(&self, session: &SessionId, waiting: Option<&SessionWait>) -> Result<(), StoreError> {
         if self.waiting(session).as_ref() == waiting {
             return Ok(());
         }
@@ -130,7 +126,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// Returns the holders that a session waits for, as far as noted.
-    pub fn waiting(&self, session: &SessionId) -> Option<WaitingSession> {
+    pub fn waiting(&self, session: &SessionId) -> Option<SessionWait> {
         self.read_log(session).waiting()
     }
 

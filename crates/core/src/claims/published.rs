@@ -12,11 +12,11 @@ use std::str::FromStr as _;
 
 use crate::Timestamp;
 use crate::claims::Case;
-use crate::claims::Held;
 use crate::claims::Hold;
-use crate::claims::Mode;
+use crate::claims::HoldMode;
 use crate::claims::Pattern;
 use crate::claims::PublishedHold;
+use crate::claims::PublishedHolds;
 use crate::claims::Strength;
 use crate::journal::Actor;
 use crate::side_files::SideFiles;
@@ -46,9 +46,10 @@ impl dyn SideFiles + '_ {
 
     /// Finds the published holds that may overlap these paths. There may be thousands of holds:
     /// the others are never read.
-    pub fn held_near(&self, paths: &[Pattern], case: Case) -> Held {
+    pub fn held_near(&self, paths: &[Pattern], case: Case) -> PublishedHolds {
         let (lines, is_whole) = self.lines_near(paths);
-        let mut held = Held { is_partial: !is_whole || !self.is_current(), ..Held::default() };
+        let mut held =
+            PublishedHolds { is_partial: !is_whole || !self.is_current(), ..PublishedHolds::default() };
         let mut projects = BTreeSet::new();
         for line in lines {
             match read_hold(&line) {
@@ -101,7 +102,7 @@ pub(super) fn read_hold(line: &str) -> Option<PublishedHold> {
         holder,
         label: unescaped(label).into_owned(),
         strength: if strength == ADVISORY { Strength::Advisory } else { Strength::Blocking },
-        mode: if strength == SHARED { Mode::Shared } else { Mode::Exclusive },
+        mode: if strength == SHARED { HoldMode::Shared } else { HoldMode::Exclusive },
         until: until.parse().ok().map(Timestamp),
         pattern: Pattern::new(&unescaped(pattern)).ok()?,
     })
@@ -112,10 +113,10 @@ pub(super) fn read_hold(line: &str) -> Option<PublishedHold> {
 pub fn hold_line(hold: &Hold) -> Option<String> {
     let pattern = hold.resource.pattern()?;
     let strength = match (hold.strength, hold.mode) {
-        (Strength::Advisory, Mode::Exclusive) => ADVISORY,
-        (Strength::Blocking, Mode::Exclusive) => "reserved",
-        (Strength::Blocking, Mode::Shared) => SHARED,
-        (Strength::Advisory, Mode::Shared) | (Strength::Overridden, _) => return None,
+        (Strength::Advisory, HoldMode::Exclusive) => ADVISORY,
+        (Strength::Blocking, HoldMode::Exclusive) => "reserved",
+        (Strength::Blocking, HoldMode::Shared) => SHARED,
+        (Strength::Advisory, HoldMode::Shared) | (Strength::Overridden, _) => return None,
     };
     let until = hold.until.map_or_else(|| "-".to_owned(), |until| until.0.to_string());
     let project = hold.project.as_ref().map_or("", |project| project.as_str());

@@ -7,14 +7,14 @@ use super::Contest;
 use super::Extent;
 use super::FileStamp;
 use super::Hold;
+use super::HoldMode;
 use super::HoldView;
-use super::Mode;
 use super::Obstacle;
 use super::Overlap;
 use super::PublishedHold;
 use super::Strength;
-use super::Touch;
 use super::Trespass;
+use super::WrittenPath;
 use crate::Timestamp;
 use crate::journal::Actor;
 use crate::presence::Agent;
@@ -33,8 +33,8 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
         };
         let place = text::shell_quoted(&first.place.to_string_lossy());
         let join = match first.held.hold.mode {
-            Mode::Shared => format!(" It is shared; join it: consort reserve --shared {place}."),
-            Mode::Exclusive => String::new(),
+            HoldMode::Shared => format!(" It is shared; join it: consort reserve --shared {place}."),
+            HoldMode::Exclusive => String::new(),
         };
         told.push_str(&format!(
             "\nOptions: ask (consort send {ask} '…') · wait up to 90 s (consort wait --timeout 90s {place}) · if unanswered, \
@@ -202,7 +202,7 @@ fn who(actor: &Actor, label: &str) -> String {
 }
 
 /// Warns that another agent has written this file a short while ago.
-pub(super) fn touched(touch: &Touch, name: &str, now: Timestamp) -> String {
+pub(super) fn touched(touch: &WrittenPath, name: &str, now: Timestamp) -> String {
     let told = format!(
         "[consort] {name} edited {} {} and has not committed it. It may not be done: ask with `consort send {name} \
          '…'` before you change the same lines.",

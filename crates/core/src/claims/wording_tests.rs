@@ -3,8 +3,8 @@
 //! are counted with all others, in `cli/tests/injected_texts.rs`.
 
 use super::Hold;
+use super::HoldMode;
 use super::HoldView;
-use super::Mode;
 use super::Pattern;
 use super::PublishedHold;
 use super::Resource;
@@ -22,7 +22,7 @@ fn seen(minutes: i64) -> HoldView {
         holder: Actor::Agent("s2".into()),
         label: "Raven (claude on main)".into(),
         strength: Strength::Blocking,
-        mode: Mode::Exclusive,
+        mode: HoldMode::Exclusive,
         reason: None,
         since: NOW.minus(minutes * Timestamp::MINUTE),
         until: None,
@@ -43,7 +43,7 @@ fn rare_texts_are_as_they_were() {
         holder: Actor::Agent("s2".into()),
         label: "Raven (claude on main)".into(),
         strength: Strength::Blocking,
-        mode: Mode::Exclusive,
+        mode: HoldMode::Exclusive,
         until: None,
         pattern: Pattern::tree("src/auth"),
     };

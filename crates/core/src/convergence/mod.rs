@@ -45,7 +45,7 @@ pub use model::PredictionCounts;
 pub use model::PredictionEnding;
 pub use model::PredictionNote;
 pub use model::PredictionOutcome;
-pub use model::RadarNote;
+pub use model::PublishedConvergence;
 pub use model::RadarOutcome;
 pub use model::Trend;
 pub(crate) use ops::close_predictions;

@@ -157,7 +157,7 @@ pub struct PredictionCounts {
 /// The published data about convergence that hooks read instead of the store. It may be older than the store,
 /// so decisions made from it are checked again before they are recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RadarNote {
+pub struct PublishedConvergence {
     /// The threshold; `None` if the note does not come from a store.
     pub threshold: Option<f64>,
     /// Published settings, the user's before the worktree's.

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::Timestamp;
 use crate::convergence::LearnedDomain;
 use crate::convergence::PredictionNote;
-use crate::convergence::RadarNote;
+use crate::convergence::PublishedConvergence;
 use crate::convergence::SignalKind;
 use crate::journal::ChangeId;
 use crate::side_files::SideFiles;
@@ -20,7 +20,7 @@ const SETTING: &str = "set\t";
 
 impl dyn SideFiles + '_ {
     /// Reads the published data for agents in that worktree. `None` if it is older than the store.
-    pub fn radar(&self, worktree: &Path) -> Option<RadarNote> {
+    pub fn radar(&self, worktree: &Path) -> Option<PublishedConvergence> {
         self.read_published(&LINES, worktree)
     }
 
@@ -30,7 +30,7 @@ impl dyn SideFiles + '_ {
         Some(self.read_published(&[SETTING], worktree)?.settings)
     }
 
-    fn read_published(&self, tags: &[&str], worktree: &Path) -> Option<RadarNote> {
+    fn read_published(&self, tags: &[&str], worktree: &Path) -> Option<PublishedConvergence> {
         let lines = tags.iter().map(|tag| self.published(tag, usize::MAX)).collect::<Option<Vec<_>>>()?;
         let lines = lines.iter().flatten().map(String::as_str);
         self.is_current().then(|| read_lines(lines, worktree))
@@ -38,8 +38,8 @@ impl dyn SideFiles + '_ {
 }
 
 /// Parses published lines, for agents in that worktree.
-pub fn read_lines<'a>(lines: impl Iterator<Item = &'a str>, worktree: &Path) -> RadarNote {
-    let mut note = RadarNote::default();
+pub fn read_lines<'a>(lines: impl Iterator<Item = &'a str>, worktree: &Path) -> PublishedConvergence {
+    let mut note = PublishedConvergence::default();
     let here = worktree.to_string_lossy();
     for line in lines {
         let cells: Vec<&str> = line.split('\t').collect();

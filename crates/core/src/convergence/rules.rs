@@ -162,7 +162,7 @@ pub(super) fn is_news(known: &PredictionNote, signal: &Signal) -> bool {
 
 /// Tells whether a prediction may have ended, judged by the trails alone.
 pub(super) fn may_end(note: &PredictionNote, trails: [&Trail; 2], now: Timestamp) -> bool {
-    let worked_on = |trail: &Trail| trail.goes_on_after(note.at.plus(PATIENCE / 2));
+    let worked_on = |trail: &Trail| trail.was_prompted_after(note.at.plus(PATIENCE / 2));
     (now.since(note.at) >= PATIENCE && trails.into_iter().all(worked_on))
         || both_spoke(trails, note.at, &note.topics).is_some()
         || both_wrote(trails, note.at).is_some()

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Counters;
 use super::LearnedDomain;
 use super::Prediction;
-use super::RadarNote;
+use super::PublishedConvergence;
 use crate::engine::StoreError;
 use crate::journal::Number;
 
@@ -28,5 +28,5 @@ pub trait ConvergenceStore {
     fn learned_domains(&self) -> Result<Vec<LearnedDomain>, StoreError>;
 
     /// Builds from the tables what is published for agents in that worktree.
-    fn radar_note(&self, worktree: &Path) -> Result<RadarNote, StoreError>;
+    fn radar_note(&self, worktree: &Path) -> Result<PublishedConvergence, StoreError>;
 }

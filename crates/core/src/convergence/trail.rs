@@ -54,7 +54,7 @@ pub struct Visit {
 
 impl Trail {
     /// Tells whether the session was prompted after `then`.
-    pub fn goes_on_after(&self, then: Timestamp) -> bool {
+    pub fn was_prompted_after(&self, then: Timestamp) -> bool {
         self.steps.iter().any(|step| step.at > then)
     }
 

@@ -35,7 +35,7 @@ const LONGEST_TOPICS: usize = 700;
 
 impl dyn SideFiles + '_ {
     /// Begins the trail of a session, or continues an earlier one.
-    pub fn begin_trail(
+    pub fn begin_or_continue_trail(
         &self,
         session: &SessionId,
         project: &ProjectId,

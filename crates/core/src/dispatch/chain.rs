@@ -30,12 +30,12 @@ pub struct ChainStep {
     pub role: Option<String>,
     pub cli: Option<String>,
     pub model: Option<String>,
-    pub contract: Option<Contract>,
+    pub contract: Option<StepConditions>,
 }
 
 /// The conditions that a step has to fulfil, besides not failing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contract {
+pub struct StepConditions {
     /// Files that must exist afterwards, relative to the directory that the step worked in.
     pub files: Vec<String>,
     /// Patterns that must each match a line of the result; `*` stands for anything, `^` for the
@@ -93,7 +93,7 @@ impl std::fmt::Display for Broken {
 
 /// Returns the conditions of the contract that are not fulfilled. A check that was not run has not
 /// succeeded.
-pub fn check_contract(contract: &Contract, facts: &ContractFacts<'_>) -> Vec<Broken> {
+pub fn check_contract(contract: &StepConditions, facts: &ContractFacts<'_>) -> Vec<Broken> {
     let missing = contract.files.iter().filter(|file| !facts.present.contains(file));
     let mut broken: Vec<Broken> = missing.cloned().map(Broken::NoFile).collect();
     let is_seen = |pattern: &&String| {
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_contract_is_kept_or_it_is_said_how_not() {
         let text = |text: &str| text.to_owned();
-        let contract = Contract {
+        let contract = StepConditions {
             files: vec![text("a.md"), text("b.md")],
             patterns: vec![text("^VERDICT: *ok"), text("none")],
             check: Some(text("make test")),

@@ -6,10 +6,10 @@ use super::BudgetReservation;
 use super::Caps;
 use super::EndedRun;
 use super::GateRefusal;
+use super::ModelTier;
 use super::RunRecord;
 use super::RunState;
 use super::Safety;
-use super::Tier;
 use super::Usage;
 use super::admit;
 use super::estimate;
@@ -52,13 +52,13 @@ pub struct GateFacts<'a> {
 }
 
 /// The parts of a request for a run that the gates look at.
-pub struct GateRequest<'a> {
+pub struct RequestedRun<'a> {
     pub task: &'a str,
     pub role: &'a str,
     pub cli: &'a str,
     pub model: Option<&'a str>,
     /// The tier that the model must have, and the tier of the model that is named, if it is known.
-    pub tier: (Tier, Option<Tier>),
+    pub tier: (ModelTier, Option<ModelTier>),
     pub safety: Safety,
 }
 
@@ -69,7 +69,10 @@ const MOST_FAILURES: usize = 5;
 const REST: i64 = 10 * Timestamp::MINUTE;
 
 /// Returns the money to set aside for the run, or the refusal of the first gate that it fails.
-pub(super) fn check(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<BudgetReservation, GateRefusal> {
+pub(super) fn check(
+    facts: &GateFacts<'_>,
+    wish: &RequestedRun<'_>,
+) -> Result<BudgetReservation, GateRefusal> {
     depth(facts)?;
     task(wish)?;
     tier(wish)?;
@@ -97,7 +100,7 @@ fn depth(facts: &GateFacts<'_>) -> Result<(), GateRefusal> {
     })
 }
 
-fn task(wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
+fn task(wish: &RequestedRun<'_>) -> Result<(), GateRefusal> {
     if !wish.task.trim().is_empty() {
         return Ok(());
     }
@@ -109,7 +112,7 @@ fn task(wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
 }
 
 /// Refuses a model that is known to be below the tier that its role needs.
-fn tier(wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
+fn tier(wish: &RequestedRun<'_>) -> Result<(), GateRefusal> {
     let (needed, Some(known)) = wish.tier else { return Ok(()) };
     if known <= needed {
         return Ok(());
@@ -128,7 +131,7 @@ fn tier(wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
 }
 
 /// Refuses a safety level above the asker's own.
-fn safety(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
+fn safety(facts: &GateFacts<'_>, wish: &RequestedRun<'_>) -> Result<(), GateRefusal> {
     let of_agent = match facts.asked_by {
         AskedBy::Person => Safety::FullAuto,
         AskedBy::Agent { asks_first: true } => facts.limits.agents,
@@ -151,7 +154,7 @@ fn safety(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<(), GateRefus
 }
 
 /// Refuses a run of a role whose last runs have failed again and again.
-fn loops(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
+fn loops(facts: &GateFacts<'_>, wish: &RequestedRun<'_>) -> Result<(), GateRefusal> {
     let of_role = facts.latest.iter().filter(|run| run.spec.role == wish.role && run.state.has_ended());
     let failed: Vec<&RunRecord> = of_role.take_while(|run| run.state == RunState::Error).collect();
     let Some(last) = failed.first().and_then(|run| run.ended_at) else { return Ok(()) };
@@ -171,7 +174,7 @@ fn loops(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<(), GateRefusa
 }
 
 /// Refuses a run if less money is left than it is expected to cost.
-fn budget(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<BudgetReservation, GateRefusal> {
+fn budget(facts: &GateFacts<'_>, wish: &RequestedRun<'_>) -> Result<BudgetReservation, GateRefusal> {
     let is_alike = |run: &&RunRecord| run.spec.role == wish.role && run.spec.cli == wish.cli;
     let past: Vec<Usage> = facts
         .latest
@@ -184,7 +187,7 @@ fn budget(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<BudgetReserva
 }
 
 /// Refuses a run while its provider recovers from failures or from a limit.
-fn provider(facts: &GateFacts<'_>, wish: &GateRequest<'_>) -> Result<(), GateRefusal> {
+fn provider(facts: &GateFacts<'_>, wish: &RequestedRun<'_>) -> Result<(), GateRefusal> {
     let ended = facts.latest.iter().filter(|run| run.spec.cli == wish.cli).filter_map(|run| {
         let (end, ended) = (run.end.as_ref()?, run.ended_at?);
         let failure = end.failure.as_ref();

@@ -315,7 +315,7 @@ impl DispatchChange {
 
 /// The cost of all runs of one CLI that ended on one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spending {
+pub struct DailyCliSpending {
     /// Days since 1970, in UTC.
     pub day: i64,
     pub cli: String,
@@ -330,7 +330,7 @@ pub struct Spending {
     pub seconds: u64,
 }
 
-impl Spending {
+impl DailyCliSpending {
     /// Adds a run that has ended.
     pub fn add(&mut self, end: &RunEnd, seconds: u64) {
         self.runs += 1;

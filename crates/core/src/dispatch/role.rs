@@ -30,7 +30,7 @@ pub struct Role {
     /// Whether the run changes nothing, whatever `safety` says.
     pub read_only: bool,
     pub system_prompt: Option<String>,
-    pub tier: Tier,
+    pub tier: ModelTier,
     pub isolation: Isolation,
     pub safety: Option<Safety>,
     pub reasoning: Option<String>,
@@ -60,7 +60,7 @@ impl Role {
             ("tools", RoleValue::Words(words)) => self.tools = Some(words),
             ("read_only", RoleValue::Flag(flag)) => self.read_only = flag,
             ("system_prompt", RoleValue::Text(text)) => self.system_prompt = Some(text),
-            ("tier", RoleValue::Text(text)) => self.tier = Tier::named(&text).unwrap_or_default(),
+            ("tier", RoleValue::Text(text)) => self.tier = ModelTier::named(&text).unwrap_or_default(),
             ("isolation", RoleValue::Text(text)) => {
                 self.isolation = Isolation::named(&text).unwrap_or_default();
             }
@@ -84,14 +84,14 @@ fn dollars<S: serde::Serializer>(cost: &Option<Cost>, serializer: S) -> Result<S
 /// The quality that a model must have, the best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tier {
+pub enum ModelTier {
     Frontier,
     Mid,
     #[default]
     Any,
 }
 
-impl Tier {
+impl ModelTier {
     /// Finds the tier by its name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Frontier, Self::Mid, Self::Any].into_iter().find(|tier| tier.as_str() == name)

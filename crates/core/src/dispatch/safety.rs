@@ -20,7 +20,7 @@ mod wording;
 use serde::Deserialize;
 use serde::Serialize;
 
-pub use bounds::Bounds;
+pub use bounds::RunBounds;
 pub use classify::Classified;
 pub use classify::classify;
 pub use wording::not_its_tool;

@@ -1,8 +1,8 @@
 //! The port of the dispatch room: the reads of runs that an engine must offer.
 
+use super::DailyCliSpending;
 use super::ReceiptHead;
 use super::RunRecord;
-use super::Spending;
 use crate::engine::StoreError;
 use crate::journal::ChangeId;
 use crate::journal::Number;
@@ -29,5 +29,5 @@ pub trait DispatchStore {
     fn receipt_head(&self, project: &ProjectId) -> Result<Option<ReceiptHead>, StoreError>;
 
     /// Returns the spending of a project from day `since` on.
-    fn spending(&self, project: &ProjectId, since: i64) -> Result<Vec<Spending>, StoreError>;
+    fn spending(&self, project: &ProjectId, since: i64) -> Result<Vec<DailyCliSpending>, StoreError>;
 }

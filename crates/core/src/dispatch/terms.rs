@@ -3,9 +3,9 @@
 
 use super::Cost;
 use super::Isolation;
+use super::ModelTier;
 use super::Role;
 use super::Safety;
-use super::Tier;
 
 /// The options that are given for one run; an absent one is left to its role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct RunTerms {
     /// Absent: any CLI that is installed.
     pub cli: Option<String>,
     pub model: Option<String>,
-    pub tier: Tier,
+    pub tier: ModelTier,
     pub safety: Safety,
     pub reasoning: Option<String>,
     pub has_worktree: bool,

@@ -28,7 +28,7 @@ pub use model::JournalChange;
 pub use model::KeptChange;
 pub use model::NewEntry;
 pub use model::Number;
-pub use model::Numbered;
+pub use model::NumberedChange;
 pub use model::Recorded;
 pub use model::Seq;
 pub use model::TailRequest;

@@ -379,17 +379,17 @@ enum KnownChange {
 
 impl Serialize for KeptChange {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Numbered { number: self.number, change: &self.change }.serialize(serializer)
+        NumberedChange { number: self.number, change: &self.change }.serialize(serializer)
     }
 }
 
 /// A change about to be stored, and its number.
-pub struct Numbered<'a> {
+pub struct NumberedChange<'a> {
     pub number: Option<Number>,
     pub change: &'a Change,
 }
 
-impl Serialize for Numbered<'_> {
+impl Serialize for NumberedChange<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (about, number) = (self.change.about(), self.number);
         macro_rules! kept {

@@ -92,7 +92,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// Replaces the list of sessions that wait for their digest.
-    pub fn set_waiting_for_digest(&self, project: &ProjectId, sessions: &[(SessionId, usize)]) {
+    pub fn set_sessions_without_digest(&self, project: &ProjectId, sessions: &[(SessionId, usize)]) {
         let lines: String =
             sessions.iter().map(|(session, tokens)| format!("{tokens} {session}\n")).collect();
         self.set_text(&format!("waiting {project}"), &lines);

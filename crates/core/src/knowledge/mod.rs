@@ -76,7 +76,7 @@ pub use model::Source;
 pub use model::StampedEdit;
 pub use model::Suggestion;
 use model::fresh_replica;
-pub use renewal::Renewal;
+pub use renewal::RenewalRequest;
 pub use row::Row;
 pub use row::RowField;
 pub use store::KnowledgeIndex;

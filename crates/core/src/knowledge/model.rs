@@ -9,7 +9,7 @@ use serde_json::Map;
 use serde_json::Value;
 
 use super::Kind;
-use super::Renewal;
+use super::RenewalRequest;
 use super::merge::FORGOTTEN;
 use crate::Timestamp;
 use crate::journal::EntryId;
@@ -265,7 +265,7 @@ pub struct RenewRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RenewalRequests {
     /// One request for each file that a record depends on.
-    pub asked: Vec<Renewal>,
+    pub asked: Vec<RenewalRequest>,
     /// The names of records that depend on no file, so that no session can be asked.
     pub nowhere: Vec<String>,
     /// Number of records that were meant.

@@ -14,7 +14,7 @@ use crate::text;
 
 /// A request to look again at a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Renewal {
+pub struct RenewalRequest {
     /// The file, relative to the worktree.
     pub path: String,
     /// The kind and name of the record: `file src/a.rs`, `principle one-writer`.
@@ -27,7 +27,7 @@ pub struct Renewal {
     pub by: Option<String>,
 }
 
-impl Renewal {
+impl RenewalRequest {
     /// Returns the text that the session which touches the file is shown.
     pub(super) fn asked(&self) -> String {
         let who = match &self.by {
@@ -49,13 +49,13 @@ impl Renewal {
 
 impl dyn SideFiles + '_ {
     /// Returns the requests for sessions in a repository.
-    pub fn renewals(&self, repository: &Path) -> Vec<Renewal> {
+    pub fn renewals(&self, repository: &Path) -> Vec<RenewalRequest> {
         let text = self.text(&text_name(repository)).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// Replaces the requests for sessions in a repository.
-    pub fn set_renewals(&self, repository: &Path, renewals: &[Renewal]) {
+    pub fn set_renewals(&self, repository: &Path, renewals: &[RenewalRequest]) {
         let lines = renewals.iter().filter_map(|one| serde_json::to_string(one).ok());
         self.set_text(&text_name(repository), &lines.collect::<Vec<_>>().join("\n"));
     }

@@ -7,7 +7,7 @@
 
 use crate::engine::StoreError;
 use crate::host::MachineProcess;
-use crate::messages::MailFlag;
+use crate::messages::MailFlags;
 use crate::path_part::PathPart;
 use crate::presence::SessionId;
 use crate::side_files::LogLine;
@@ -18,20 +18,20 @@ use crate::side_files::SideFiles;
 
 impl dyn SideFiles + '_ {
     /// Reads the mail flags of a session. Unreadable flags count as set.
-    pub fn flag(&self, session: &SessionId) -> MailFlag {
+    pub fn flag(&self, session: &SessionId) -> MailFlags {
         match self.state(session) {
             Ok(Some(state)) => {
                 let marks = state.get(MAIL);
                 let is_set = |mark: char| marks.len() != 3 || marks.contains(mark);
-                MailFlag { new: is_set('n'), later: is_set('l'), handed: is_set('h') }
+                MailFlags { new: is_set('n'), later: is_set('l'), handed: is_set('h') }
             }
-            Ok(None) => MailFlag::default(),
-            Err(_) => MailFlag { new: true, later: true, handed: true },
+            Ok(None) => MailFlags::default(),
+            Err(_) => MailFlags { new: true, later: true, handed: true },
         }
     }
 
     /// Writes the mail flags of a session. The caller must hold the write lock.
-    pub fn set_flag(&self, session: &SessionId, flag: MailFlag) -> Result<(), StoreError> {
+    pub fn set_flag(&self, session: &SessionId, flag: MailFlags) -> Result<(), StoreError> {
         let mark = |is_set, mark| if is_set { mark } else { '-' };
         let marks: String =
             [mark(flag.new, 'n'), mark(flag.later, 'l'), mark(flag.handed, 'h')].into_iter().collect();

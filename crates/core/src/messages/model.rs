@@ -372,7 +372,7 @@ pub struct Recipient {
 
 /// A request to list unread letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InboxRequest {
+pub struct UnreadLettersRequest {
     pub mailbox: Actor,
     pub from: Option<Correspondent>,
     /// Whether the letters are only looked at, and stay undelivered and unread.
@@ -424,7 +424,7 @@ pub struct DeliveredBatch {
 /// The mail flags of a session, kept beside the database so that a hook without mail need not open it. The
 /// flags may say too much, never too little.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MailFlag {
+pub struct MailFlags {
     /// Whether there is mail to deliver even in the middle of a turn.
     pub new: bool,
     /// Whether there is any mail left to deliver, at the latest when a turn begins.

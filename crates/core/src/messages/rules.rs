@@ -5,7 +5,7 @@
 use super::DeliveryPoint;
 use super::Letter;
 use super::LetterState;
-use super::MailFlag;
+use super::MailFlags;
 use super::Message;
 use super::MessageChange;
 use super::MessageRefusal;
@@ -246,7 +246,7 @@ pub(super) fn is_letter_worth_waking(letter: &Letter) -> bool {
     !can_wait && is_worth_waking(sent.kind, sent.priority, sent.to.len())
 }
 
-impl MailFlag {
+impl MailFlags {
     /// Tells whether no flag is set.
     pub fn is_down(self) -> bool {
         self == Self::default()
@@ -261,7 +261,7 @@ impl DeliveryPoint {
     }
 
     /// Tells whether a hook at this moment has any mail work to do.
-    pub(super) fn concerns(self, flag: MailFlag) -> bool {
+    pub(super) fn concerns(self, flag: MailFlags) -> bool {
         match self {
             Self::Start => true,
             Self::Prompt => !flag.is_down(),
@@ -359,9 +359,9 @@ pub(super) fn most_urgent_first(letters: &mut [Letter]) {
 }
 
 /// Returns the mail flags after a plan was carried out and its first `handed` letters were delivered.
-pub(super) fn flag_after(plan: &DeliveryPlan, handed: usize, now: Timestamp) -> MailFlag {
+pub(super) fn flag_after(plan: &DeliveryPlan, handed: usize, now: Timestamp) -> MailFlags {
     let left = || plan.hand.iter().skip(handed).chain(&plan.rest);
-    MailFlag {
+    MailFlags {
         new: left().any(|letter| DeliveryPoint::AfterTool.is_for(letter, now)),
         later: left().next().is_some(),
         handed: plan.pending || handed > 0,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Letter;
-use super::MailFlag;
+use super::MailFlags;
 use super::Message;
 use super::SentMessage;
 use crate::Timestamp;
@@ -59,5 +59,5 @@ pub trait MessageStore {
     fn sent_before(&self, before: Timestamp) -> Result<Vec<SentMessage>, StoreError>;
 
     /// Sets the mail flags of a session once this transaction is committed, before the next one begins.
-    fn set_flag(&mut self, session: &SessionId, flag: MailFlag);
+    fn set_flag(&mut self, session: &SessionId, flag: MailFlags);
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::DeliveryPoint;
 use super::Letter;
-use super::MailFlag;
+use super::MailFlags;
 use super::Message;
 use super::MessageRefusal;
 use super::MessageType;
@@ -116,7 +116,7 @@ fn a_turn_is_interrupted_only_for_what_is_fresh_and_kept_going_only_for_what_mat
     assert_eq!(numbers(&plan(letters(), DeliveryPoint::End { may_go_on: false }).hand), [0; 0]);
     // The stale letter waits for the beginning of a turn, and the flag says so.
     let tool = plan(letters(), DeliveryPoint::AfterTool);
-    assert_eq!(rules::flag_after(&tool, 3, NOW), MailFlag { new: false, later: true, handed: true });
+    assert_eq!(rules::flag_after(&tool, 3, NOW), MailFlags { new: false, later: true, handed: true });
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn what_was_shown_is_read_when_the_model_has_answered_and_what_was_cut_short_is_
     assert!(tool.hand[0].again);
     let next = plan(letters(), DeliveryPoint::BeforeTool);
     assert_eq!((next.read.as_slice(), numbers(&next.hand)), (&[id(1)][..], vec![]));
-    assert_eq!(rules::flag_after(&next, 0, NOW), MailFlag { new: true, later: true, handed: true });
+    assert_eq!(rules::flag_after(&next, 0, NOW), MailFlags { new: true, later: true, handed: true });
     // A tool call of the same answer proves nothing.
     let mut just_now = handed(info(1, "shown"), 1);
     just_now.delivered_at = Some(NOW.minus(20));

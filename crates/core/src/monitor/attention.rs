@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use super::PaneState;
-use super::RecordedState;
+use super::RecordedPaneState;
 
 /// The reason an agent needs somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Attention {
+pub enum AttentionReason {
     /// This variant and the five below mirror the [`PaneState`] of the same name.
     Permission,
     Question,
@@ -22,9 +22,9 @@ pub enum Attention {
     Unconfirmed,
 }
 
-impl Attention {
+impl AttentionReason {
     /// Returns the reason, from the state that a pane shows and the state last recorded for it.
-    pub fn of(state: PaneState, recorded: Option<RecordedState>) -> Option<Self> {
+    pub fn of(state: PaneState, recorded: Option<RecordedPaneState>) -> Option<Self> {
         match state {
             PaneState::Permission => Some(Self::Permission),
             PaneState::Question => Some(Self::Question),
@@ -33,10 +33,10 @@ impl Attention {
             PaneState::Limit => Some(Self::Limit),
             PaneState::Error => Some(Self::Error),
             PaneState::Working | PaneState::Retrying => {
-                (recorded == Some(RecordedState::Stalled)).then_some(Self::Stalled)
+                (recorded == Some(RecordedPaneState::Stalled)).then_some(Self::Stalled)
             }
             PaneState::Ready | PaneState::Suggestion | PaneState::Unknown => {
-                (recorded == Some(RecordedState::Unconfirmed)).then_some(Self::Unconfirmed)
+                (recorded == Some(RecordedPaneState::Unconfirmed)).then_some(Self::Unconfirmed)
             }
             PaneState::Starting
             | PaneState::Background
@@ -108,19 +108,19 @@ mod tests {
 
     #[test]
     fn only_what_stands_still_needs_somebody() {
-        let stalled = Some(RecordedState::Stalled);
-        assert_eq!(Attention::of(PaneState::Working, stalled), Some(Attention::Stalled));
-        assert_eq!(Attention::of(PaneState::Finished, stalled), None, "a late completion counts");
+        let stalled = Some(RecordedPaneState::Stalled);
+        assert_eq!(AttentionReason::of(PaneState::Working, stalled), Some(AttentionReason::Stalled));
+        assert_eq!(AttentionReason::of(PaneState::Finished, stalled), None, "a late completion counts");
         assert_eq!(
-            Attention::of(PaneState::Working, Some(RecordedState::Unconfirmed)),
+            AttentionReason::of(PaneState::Working, Some(RecordedPaneState::Unconfirmed)),
             None,
             "it has arrived"
         );
-        let unconfirmed = Some(RecordedState::Unconfirmed);
-        assert_eq!(Attention::of(PaneState::Ready, unconfirmed), Some(Attention::Unconfirmed));
+        let unconfirmed = Some(RecordedPaneState::Unconfirmed);
+        assert_eq!(AttentionReason::of(PaneState::Ready, unconfirmed), Some(AttentionReason::Unconfirmed));
         for state in PaneState::ALL {
             let is_asked = state.has_menu() || state == PaneState::Error;
-            assert_eq!(Attention::of(state, None).is_some(), is_asked, "{state:?}");
+            assert_eq!(AttentionReason::of(state, None).is_some(), is_asked, "{state:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ use super::SignatureRule;
 use super::TextPattern;
 use super::capture::CapturedLine;
 use super::details;
-use super::signature::ComposerRule;
+use super::signature::ComposerCondition;
 
 /// Number of lines from the bottom that count as the screen: the lines above are history.
 const SCREEN: usize = 25;
@@ -164,11 +164,11 @@ fn seen(
     rule.seconds.is_none_or(lasts).then_some(lines)
 }
 
-fn has_composer(wanted: ComposerRule, composer: Option<&CapturedLine>, signature: &Signature) -> bool {
+fn has_composer(wanted: ComposerCondition, composer: Option<&CapturedLine>, signature: &Signature) -> bool {
     let text = |text: &str| text.split_once(' ').map_or(String::new(), |(_, text)| text.trim().to_owned());
     match (wanted, composer) {
-        (ComposerRule::Nothing, _) | (ComposerRule::There, Some(_)) => true,
-        (ComposerRule::Dim, Some(line)) => {
+        (ComposerCondition::Nothing, _) | (ComposerCondition::There, Some(_)) => true,
+        (ComposerCondition::Dim, Some(line)) => {
             let shown = text(&line.text);
             let is_placeholder = signature.placeholders.iter().any(|placeholder| shown.contains(placeholder));
             !shown.is_empty() && text(&line.bright).is_empty() && !is_placeholder

@@ -21,7 +21,7 @@ pub struct Composer {
 
 /// The contents of a composer, compared with the text that we want to type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComposerContent {
+pub enum ComposerMatch {
     Nothing,
     /// Exactly our text, or the mark that the CLI shows in its place.
     Ours,
@@ -64,16 +64,16 @@ impl Composer {
     }
 
     /// Compares the contents of the composer with `text`.
-    pub fn holds(&self, text: &str) -> ComposerContent {
+    pub fn holds(&self, text: &str) -> ComposerMatch {
         // A composer wraps lines at its own width, so white space is not compared.
         let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
         let (held, ours) = (bare(&self.text), bare(text));
         if held.is_empty() {
-            ComposerContent::Nothing
+            ComposerMatch::Nothing
         } else if held == ours || self.is_mark() || (self.lines >= LONG && ours.contains(&held)) {
-            ComposerContent::Ours
+            ComposerMatch::Ours
         } else {
-            ComposerContent::Other
+            ComposerMatch::Other
         }
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::Composer;
-use super::ComposerContent;
+use super::ComposerMatch;
 use super::KeyPress;
 use super::PaneAddress;
 use super::PaneFacts;
@@ -254,10 +254,10 @@ impl Typing<'_> {
                 return Ok(Err(TypingRefusal::Dialog));
             }
             match look.composer.as_ref().map(|composer| composer.holds(text)) {
-                Some(ComposerContent::Ours) => return Ok(Ok(())),
+                Some(ComposerMatch::Ours) => return Ok(Ok(())),
                 // The screen may be half drawn.
-                Some(ComposerContent::Other) => others += 1,
-                Some(ComposerContent::Nothing) | None => others = 0,
+                Some(ComposerMatch::Other) => others += 1,
+                Some(ComposerMatch::Nothing) | None => others = 0,
             }
             if others > LOOKS / 5 {
                 return Ok(Err(TypingRefusal::Mixed));
@@ -285,7 +285,7 @@ impl Typing<'_> {
             }
         }
         let is_there =
-            self.look()?.composer.is_some_and(|composer| composer.holds(text) == ComposerContent::Ours);
+            self.look()?.composer.is_some_and(|composer| composer.holds(text) == ComposerMatch::Ours);
         Ok(if is_there { TypingOutcome::Refused(TypingRefusal::NotTaken) } else { TypingOutcome::Unknown })
     }
 
@@ -303,11 +303,11 @@ impl Typing<'_> {
             let seen = match look.composer.as_ref().map(|composer| composer.holds(text)) {
                 // Another view is being drawn, which proves nothing.
                 None if !begins => continue,
-                Some(ComposerContent::Nothing) => Some(TypingOutcome::Delivered),
-                Some(ComposerContent::Ours) | None => begins.then_some(TypingOutcome::Delivered),
+                Some(ComposerMatch::Nothing) => Some(TypingOutcome::Delivered),
+                Some(ComposerMatch::Ours) | None => begins.then_some(TypingOutcome::Delivered),
                 // The person already types the next prompt.
-                Some(ComposerContent::Other) if begins => Some(TypingOutcome::Delivered),
-                Some(ComposerContent::Other) => Some(TypingOutcome::Unknown),
+                Some(ComposerMatch::Other) if begins => Some(TypingOutcome::Delivered),
+                Some(ComposerMatch::Other) => Some(TypingOutcome::Unknown),
             };
             if let Some(delivery) = agreed.on(seen) {
                 return Ok(Some(delivery));
@@ -330,12 +330,12 @@ impl Typing<'_> {
             }
             let composer = look.composer.as_ref();
             let seen = match composer.map(|composer| composer.holds(text)) {
-                Some(ComposerContent::Ours) if self.writer.now().since(looked_at) > MOMENT => None,
+                Some(ComposerMatch::Ours) if self.writer.now().since(looked_at) > MOMENT => None,
                 // The multiplexer cannot tell dim text apart, so it may miss the end of the text that we see.
-                Some(ComposerContent::Ours) if denied >= AGREE => {
+                Some(ComposerMatch::Ours) if denied >= AGREE => {
                     return self.writer.press(self.pane, KeyPress::Enter).map(|()| Entered::Pressed);
                 }
-                Some(ComposerContent::Ours) => {
+                Some(ComposerMatch::Ours) => {
                     let end = composer.map(Composer::last_line).unwrap_or_default();
                     if self.writer.enter_after(self.pane, end)? {
                         return Ok(Entered::Pressed);
@@ -343,8 +343,8 @@ impl Typing<'_> {
                     denied += 1;
                     None
                 }
-                Some(ComposerContent::Other) => Some(Entered::Refused(TypingRefusal::Mixed)),
-                Some(ComposerContent::Nothing) => Some(Entered::Emptied),
+                Some(ComposerMatch::Other) => Some(Entered::Refused(TypingRefusal::Mixed)),
+                Some(ComposerMatch::Nothing) => Some(Entered::Emptied),
                 None => {
                     is_unseen = true;
                     self.writer.pause(BEAT);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::ComposerRule;
+use super::ComposerCondition;
 use super::ComposerShape;
 use super::KeyPress;
 use super::PaneAddress;
@@ -195,7 +195,7 @@ fn rule(name: &str, state: PaneState, footer: &str) -> SignatureRule {
         mark: Vec::new(),
         below_bar: false,
         title: Vec::new(),
-        composer: ComposerRule::Nothing,
+        composer: ComposerCondition::Nothing,
         seconds: None,
         held: None,
         trust: None,

@@ -63,7 +63,7 @@ fn is_same_question(one: &PaneReading, other: &PaneReading) -> bool {
 }
 
 /// Tells whether an entry is chosen by typing an answer of one's own into it.
-pub fn takes_words(signature: &Signature, asked: &PaneReading, label: &str) -> bool {
+pub fn takes_typed_answer(signature: &Signature, asked: &PaneReading, label: &str) -> bool {
     let rule = signature.rules.iter().find(|rule| rule.name == asked.rule);
     rule.and_then(|rule| rule.words.as_ref()).is_some_and(|text| label.contains(text))
 }
@@ -78,7 +78,7 @@ pub fn choose(
     label: &str,
     words: &str,
 ) -> Result<Chosen, TerminalError> {
-    let takes_words = takes_words(signature, asked, label);
+    let takes_typed_answer = takes_typed_answer(signature, asked, label);
     let look = || PaneLook::take(writer, pane, signature, Duration::MAX);
     // A key may get lost while the screen is drawn, so four keys per entry are allowed.
     for _ in 0..4 * asked.options.len().max(1) {
@@ -99,7 +99,7 @@ pub fn choose(
                     }
                 }
             }
-            Move::Confirm if takes_words => {
+            Move::Confirm if takes_typed_answer => {
                 writer.paste(pane, words)?;
                 let has_them = |reading: &PaneReading| {
                     let mut selected = reading.options.iter().filter(|option| option.is_selected);

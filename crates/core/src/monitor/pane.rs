@@ -71,7 +71,7 @@ pub struct PaneStateChange {
     pub place: PaneIdentity,
     pub name: AgentName,
     pub cli: String,
-    pub state: RecordedState,
+    pub state: RecordedPaneState,
     /// The question, the error, or the end of a limit, in the CLI's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
@@ -80,7 +80,7 @@ pub struct PaneStateChange {
 /// The states of a pane that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RecordedState {
+pub enum RecordedPaneState {
     /// The agent waits for an answer.
     Waiting,
     Limit,
@@ -95,7 +95,7 @@ pub enum RecordedState {
     Working,
 }
 
-impl RecordedState {
+impl RecordedPaneState {
     /// Returns the state's name in JSON and in words.
     pub fn as_str(self) -> &'static str {
         match self {

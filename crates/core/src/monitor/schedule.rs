@@ -10,7 +10,7 @@ use super::PaneState;
 
 /// The kind of work an agent does, which decides how soon its screen should change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum WorkKind {
     /// The agent has just been given a prompt.
     JustPrompted,
     Editing,
@@ -37,7 +37,7 @@ pub(super) const DIAGNOSIS: Duration = Duration::from_secs(15);
 /// Time for which a prompt counts as just given.
 const JUST: Duration = Duration::from_secs(15);
 
-impl Pace {
+impl WorkKind {
     pub const ALL: [Self; 8] = [
         Self::JustPrompted,
         Self::Editing,
@@ -105,7 +105,7 @@ pub enum Difference {
 }
 
 /// Returns the time to wait before the next look; `last` is the interval before the look just taken.
-pub fn next_interval(pace: Pace, last: Duration, difference: Difference) -> Duration {
+pub fn next_interval(pace: WorkKind, last: Duration, difference: Difference) -> Duration {
     let (least, most) = pace.interval();
     let within = last.clamp(least, most);
     let next = match difference {
@@ -127,7 +127,7 @@ pub enum StallCertainty {
 
 /// Tells whether an agent has stalled whose screen has been the same for the time `unchanged`. `is_busy` says
 /// that a process started by the agent computes, reads or writes.
-pub(super) fn stall(state: PaneState, pace: Pace, unchanged: Duration, is_busy: bool) -> StallCertainty {
+pub(super) fn stall(state: PaneState, pace: WorkKind, unchanged: Duration, is_busy: bool) -> StallCertainty {
     if is_busy || !matches!(state, PaneState::Working | PaneState::Retrying) {
         return StallCertainty::No;
     }
@@ -143,7 +143,7 @@ pub(super) fn stall(state: PaneState, pace: Pace, unchanged: Duration, is_busy: 
 
 /// The next step to take about a stall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Triage {
+pub enum StallResponse {
     /// Only look again, more often.
     Watch,
     /// Look at the agent's processes, and take one action that the policy allows.
@@ -158,13 +158,18 @@ pub enum Triage {
 pub(super) const ACTS: u32 = 3;
 
 /// Returns the next step about a stall after `acts` actions, the last of which was `since_act` ago.
-pub(super) fn triage(stall: StallCertainty, acts: u32, since_act: Duration, is_escalated: bool) -> Triage {
+pub(super) fn triage(
+    stall: StallCertainty,
+    acts: u32,
+    since_act: Duration,
+    is_escalated: bool,
+) -> StallResponse {
     match stall {
-        StallCertainty::No | StallCertainty::Potential => Triage::Watch,
-        StallCertainty::Confirmed if is_escalated => Triage::Wait,
-        StallCertainty::Confirmed if acts > 0 && since_act < DIAGNOSIS => Triage::Watch,
-        StallCertainty::Confirmed if acts < ACTS => Triage::Act,
-        StallCertainty::Confirmed => Triage::Escalate,
+        StallCertainty::No | StallCertainty::Potential => StallResponse::Watch,
+        StallCertainty::Confirmed if is_escalated => StallResponse::Wait,
+        StallCertainty::Confirmed if acts > 0 && since_act < DIAGNOSIS => StallResponse::Watch,
+        StallCertainty::Confirmed if acts < ACTS => StallResponse::Act,
+        StallCertainty::Confirmed => StallResponse::Escalate,
     }
 }
 
@@ -174,8 +179,8 @@ mod tests {
 
     use super::*;
 
-    fn pace() -> impl Strategy<Value = Pace> {
-        proptest::sample::select(Pace::ALL.to_vec())
+    fn pace() -> impl Strategy<Value = WorkKind> {
+        proptest::sample::select(WorkKind::ALL.to_vec())
     }
 
     fn state() -> impl Strategy<Value = PaneState> {
@@ -213,10 +218,10 @@ mod tests {
             let step = |acts| triage(StallCertainty::Confirmed, acts, Duration::from_secs(since), escalated);
             for acts in 0..10 {
                 match step(acts) {
-                    Triage::Escalate => prop_assert!(acts >= ACTS && !escalated),
-                    Triage::Act => prop_assert!(acts < ACTS && !escalated && (acts == 0 || since >= 15)),
-                    Triage::Wait => prop_assert!(escalated),
-                    Triage::Watch => prop_assert!(!escalated && acts > 0 && since < 15),
+                    StallResponse::Escalate => prop_assert!(acts >= ACTS && !escalated),
+                    StallResponse::Act => prop_assert!(acts < ACTS && !escalated && (acts == 0 || since >= 15)),
+                    StallResponse::Wait => prop_assert!(escalated),
+                    StallResponse::Watch => prop_assert!(!escalated && acts > 0 && since < 15),
                 }
             }
         }
@@ -224,13 +229,13 @@ mod tests {
 
     #[test]
     fn the_pace_follows_what_is_done() {
-        let of = |doing| Pace::of(PaneState::Working, doing, Duration::from_secs(60));
-        assert_eq!(of("Bash: cargo test"), Pace::Testing);
-        assert_eq!(of("Bash: npm install"), Pace::Installing);
-        assert_eq!(of("Edit src/lib.rs"), Pace::Editing);
-        assert_eq!(of("Task(review)"), Pace::Delegating);
-        assert_eq!(of("Read src/lib.rs"), Pace::Reading);
-        assert_eq!(Pace::of(PaneState::Working, "", Duration::from_secs(3)), Pace::JustPrompted);
-        assert_eq!(Pace::of(PaneState::Question, "Edit", Duration::ZERO), Pace::Asking);
+        let of = |doing| WorkKind::of(PaneState::Working, doing, Duration::from_secs(60));
+        assert_eq!(of("Bash: cargo test"), WorkKind::Testing);
+        assert_eq!(of("Bash: npm install"), WorkKind::Installing);
+        assert_eq!(of("Edit src/lib.rs"), WorkKind::Editing);
+        assert_eq!(of("Task(review)"), WorkKind::Delegating);
+        assert_eq!(of("Read src/lib.rs"), WorkKind::Reading);
+        assert_eq!(WorkKind::of(PaneState::Working, "", Duration::from_secs(3)), WorkKind::JustPrompted);
+        assert_eq!(WorkKind::of(PaneState::Question, "Edit", Duration::ZERO), WorkKind::Asking);
     }
 }

@@ -76,7 +76,7 @@ pub struct SignatureRule {
     pub below_bar: bool,
     /// Patterns in the title of the pane.
     pub title: Vec<Vec<TextPattern>>,
-    pub composer: ComposerRule,
+    pub composer: ComposerCondition,
     /// The least number of seconds that one of the matched lines must show.
     pub seconds: Option<u64>,
     /// The time that the pane must have looked like this.
@@ -89,7 +89,7 @@ pub struct SignatureRule {
 
 /// The condition that a rule puts on the composer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ComposerRule {
+pub enum ComposerCondition {
     #[default]
     Nothing,
     /// The composer is on the screen.

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::Capture;
-use super::ComposerRule;
+use super::ComposerCondition;
 use super::PaneFacts;
 use super::PaneLook;
 use super::PaneState;
 use super::Signature;
 use super::SignatureRule;
 use super::StallCertainty;
+use super::StallResponse;
 use super::TextPattern;
-use super::Triage;
 use super::TypingPurpose;
 use super::TypingRefusal;
 use super::Watched;
@@ -49,7 +49,7 @@ fn rule(state: PaneState, screen: &str) -> SignatureRule {
         mark: Vec::new(),
         below_bar: false,
         title: Vec::new(),
-        composer: ComposerRule::Nothing,
+        composer: ComposerCondition::Nothing,
         seconds: None,
         held: None,
         trust: None,
@@ -126,12 +126,12 @@ fn a_stall_is_followed_step_by_step() {
         watched.observe(&look(&format!("{typed}✽ Baking… ({second}s)\nesc to interrupt\n")), None, now);
         if watched.seems_stalled("", now) {
             match watched.triage("", false, now) {
-                Triage::Act => {
+                StallResponse::Act => {
                     watched.note_typing(now);
                     steps.push((second, "act"));
                 }
-                Triage::Escalate => steps.push((second, "escalate")),
-                Triage::Watch | Triage::Wait => {}
+                StallResponse::Escalate => steps.push((second, "escalate")),
+                StallResponse::Watch | StallResponse::Wait => {}
             }
         }
     }
@@ -147,6 +147,6 @@ fn a_stall_is_followed_step_by_step() {
     // A tool that uses CPU time proves that the agent lives, even if the screen does not move.
     let later = Timestamp(2_000 * Timestamp::SECOND);
     assert!(watched.seems_stalled("", later));
-    assert_eq!(watched.triage("", true, later), Triage::Watch);
+    assert_eq!(watched.triage("", true, later), StallResponse::Watch);
     assert!(!watched.seems_stalled("", later));
 }

@@ -9,9 +9,9 @@ use super::PaneReading;
 use super::PaneState;
 use super::combine::combine;
 use super::progress::progress_hash;
-use super::schedule::Pace;
 use super::schedule::StallCertainty;
-use super::schedule::Triage;
+use super::schedule::StallResponse;
+use super::schedule::WorkKind;
 use super::schedule::stall;
 use super::schedule::triage;
 use crate::Timestamp;
@@ -138,8 +138,8 @@ impl Watched {
     }
 
     /// Returns the kind of work that the agent does, which decides how soon its screen should change.
-    pub fn pace(&self, doing: &str, now: Timestamp) -> Pace {
-        Pace::of(self.state, doing, Duration::from_millis(now.since(self.prompted_at).unsigned_abs()))
+    pub fn pace(&self, doing: &str, now: Timestamp) -> WorkKind {
+        WorkKind::of(self.state, doing, Duration::from_millis(now.since(self.prompted_at).unsigned_abs()))
     }
 
     /// Returns the time since the last progress.
@@ -154,7 +154,7 @@ impl Watched {
 
     /// Decides the next step about a stall, and counts it; `is_busy` says that a process started by the agent
     /// is active.
-    pub fn triage(&mut self, doing: &str, is_busy: bool, now: Timestamp) -> Triage {
+    pub fn triage(&mut self, doing: &str, is_busy: bool, now: Timestamp) -> StallResponse {
         if is_busy {
             self.progress.1 = now;
         }
@@ -162,9 +162,9 @@ impl Watched {
         let since_act = Duration::from_millis(now.since(self.acted_at).unsigned_abs());
         let next = triage(self.stall, self.acts, since_act, self.is_escalated);
         match next {
-            Triage::Act => (self.acts, self.acted_at) = (self.acts + 1, now),
-            Triage::Escalate => self.is_escalated = true,
-            Triage::Watch | Triage::Wait => {}
+            StallResponse::Act => (self.acts, self.acted_at) = (self.acts + 1, now),
+            StallResponse::Escalate => self.is_escalated = true,
+            StallResponse::Watch | StallResponse::Wait => {}
         }
         next
     }

@@ -2,7 +2,7 @@
 
 use super::OpenedPane;
 use super::PaneStateChange;
-use super::RecordedState;
+use super::RecordedPaneState;
 use crate::text;
 
 /// Most characters of a question or an error that a notice quotes.
@@ -14,28 +14,28 @@ pub(crate) fn told_opener(turn: &PaneStateChange, opened: &OpenedPane) -> String
     let about =
         turn.about.as_deref().map_or_else(String::new, |about| format!(": {}", text::quoted(about, ABOUT)));
     match turn.state {
-        RecordedState::Waiting => format!(
+        RecordedPaneState::Waiting => format!(
             "{name}, which you opened, waits for an answer{about}. A question you may answer: \
              `answer`; a permission is your user's."
         ),
-        RecordedState::Limit => format!("{name}, which you opened, has reached a limit{about}."),
-        RecordedState::Error => {
+        RecordedPaneState::Limit => format!("{name}, which you opened, has reached a limit{about}."),
+        RecordedPaneState::Error => {
             format!("{name}, which you opened, stands at an error{about}. `screen` shows it.")
         }
-        RecordedState::Finished => format!(
+        RecordedPaneState::Finished => format!(
             "{name}, which you opened, has finished its turn. `screen` shows its last words; its work is in {}.",
             text::foreign(&opened.cwd.to_string_lossy(), 200)
         ),
-        RecordedState::Stalled => format!(
+        RecordedPaneState::Stalled => format!(
             "{name}, which you opened, has shown no progress for long{about}. Leave its files alone: it may go on."
         ),
-        RecordedState::Unconfirmed => {
+        RecordedPaneState::Unconfirmed => {
             format!(
                 "{name}, which you opened, has not been seen to take its first prompt. `screen` shows it."
             )
         }
-        RecordedState::Exited => format!("{name}, which you opened, has ended{about}."),
-        RecordedState::Dead => format!("{name}, which you opened, was ended{about}."),
-        RecordedState::Working => format!("{name}, which you opened, goes on."),
+        RecordedPaneState::Exited => format!("{name}, which you opened, has ended{about}."),
+        RecordedPaneState::Dead => format!("{name}, which you opened, was ended{about}."),
+        RecordedPaneState::Working => format!("{name}, which you opened, goes on."),
     }
 }

@@ -5,7 +5,7 @@ use super::Call;
 use super::Commands;
 use super::PermissionRequest;
 use super::PolicyVerdict;
-use super::ReachedFiles;
+use super::ReachedPatterns;
 use super::Rule;
 use super::RuleEffect;
 use super::pattern;
@@ -58,7 +58,7 @@ fn about(rule: &Rule, request: &PermissionRequest) -> Match {
     }
     // Files that a command writes or shows are edited or read.
     let Action::Commands(commands) = &request.action else { return Match::No };
-    let reaches = |tool, files: &[ReachedFiles]| {
+    let reaches = |tool, files: &[ReachedPatterns]| {
         is_tool(&rule.tool, tool)
             && files.iter().any(|one| meets(rule, &one.own) || meets(rule, &one.anywhere))
     };

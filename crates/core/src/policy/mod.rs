@@ -36,7 +36,7 @@ pub use model::PathNames;
 pub use model::PermissionRequest;
 pub use model::PolicyChange;
 pub use model::PolicyVerdict;
-pub use model::ReachedFiles;
+pub use model::ReachedPatterns;
 pub use model::Rule;
 pub use model::RuleEffect;
 pub use model::RuleRecord;

@@ -172,8 +172,8 @@ pub struct Commands {
     pub is_read: bool,
     /// The files that the text writes, and in `reads` those that it shows, as far as the text
     /// tells.
-    pub writes: Vec<ReachedFiles>,
-    pub reads: Vec<ReachedFiles>,
+    pub writes: Vec<ReachedPatterns>,
+    pub reads: Vec<ReachedPatterns>,
     /// Whether the text runs in another directory than the one that its session was started in, so
     /// that its paths mean other files.
     pub is_moved: bool,
@@ -204,7 +204,7 @@ pub struct Call {
 
 /// Files that a command reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReachedFiles {
+pub struct ReachedPatterns {
     /// The files from the top of the worktree that is worked in; absolute outside of it.
     pub own: Pattern,
     /// The files from the top of their own worktree, whichever that is.

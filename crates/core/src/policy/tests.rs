@@ -177,7 +177,7 @@ fn what_a_command_writes_or_shows_is_edited_or_read() {
     let reaches = |writes: &[&str], reads: &[&str], is_off_limits: bool| {
         let reached = |path: &&str| {
             let files = crate::claims::Pattern::new(path).unwrap();
-            ReachedFiles { own: files.clone(), anywhere: files, is_off_limits }
+            ReachedPatterns { own: files.clone(), anywhere: files, is_off_limits }
         };
         let mut request = request("tool x");
         if let Action::Commands(commands) = &mut request.action {

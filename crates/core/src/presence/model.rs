@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::Timestamp;
-use crate::claims::HeldSummary;
+use crate::claims::HoldsPreview;
 use crate::host::Process;
 use crate::id::id;
 use crate::messages::OpenThread;
@@ -295,7 +295,7 @@ pub struct AgentView {
     pub waiting_for: Option<String>,
     pub last_active: Timestamp,
     pub prompts: u32,
-    pub quadrant: Option<Quadrant>,
+    pub quadrant: Option<ScreenPart>,
     pub subagents: Vec<Subagent>,
     pub left: Option<Departure>,
     /// The number of messages that the agent has not read.
@@ -318,7 +318,7 @@ pub struct Departure {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
     pub live: Option<LiveState>,
-    pub quadrant: Option<Quadrant>,
+    pub quadrant: Option<ScreenPart>,
 }
 
 /// The status that an agent's CLI itself publishes. It overrides the hooks, because an interrupted turn fires
@@ -334,7 +334,7 @@ pub struct LiveState {
 /// The part of the screen that a window fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Quadrant {
+pub enum ScreenPart {
     TopLeft,
     TopRight,
     BottomLeft,
@@ -346,7 +346,7 @@ pub enum Quadrant {
     Bottom,
 }
 
-impl Quadrant {
+impl ScreenPart {
     /// All parts of the screen.
     pub const ALL: [Self; 8] = [
         Self::TopLeft,
@@ -452,7 +452,7 @@ pub struct JoinOutcome {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unfinished {
     /// The session's reservations.
-    pub held: HeldSummary,
+    pub held: HoldsPreview,
     pub task: Option<TaskKey>,
     /// Conversations that wait for an answer, by the session or by the other side.
     pub threads: Vec<OpenThread>,

@@ -10,8 +10,8 @@ use super::LiveState;
 use super::NameWish;
 use super::Observed;
 use super::PresenceError;
-use super::Quadrant;
 use super::Rect;
+use super::ScreenPart;
 use super::SessionId;
 use super::Status;
 use super::names;
@@ -242,7 +242,7 @@ pub(super) fn by_attention(seen: &AgentView) -> (Status, AgentName) {
 
 /// Returns the part of `screen` that a window fills, by the centre of the window. A window as wide or as high
 /// as the screen is placed by the other coordinate alone.
-pub fn quadrant(window: Rect, screen: Rect) -> Option<Quadrant> {
+pub fn quadrant(window: Rect, screen: Rect) -> Option<ScreenPart> {
     let side = |origin: i32, length: i32, from: i32, whole: i32| {
         // A tenth of the screen is left for bars and borders.
         let spans = length.saturating_mul(10) >= whole.saturating_mul(9);
@@ -252,14 +252,14 @@ pub fn quadrant(window: Rect, screen: Rect) -> Option<Quadrant> {
     let left = side(window.origin.x, window.width, screen.origin.x, screen.width);
     let top = side(window.origin.y, window.height, screen.origin.y, screen.height);
     Some(match (top, left) {
-        (Some(true), Some(true)) => Quadrant::TopLeft,
-        (Some(true), Some(false)) => Quadrant::TopRight,
-        (Some(false), Some(true)) => Quadrant::BottomLeft,
-        (Some(false), Some(false)) => Quadrant::BottomRight,
-        (None, Some(true)) => Quadrant::Left,
-        (None, Some(false)) => Quadrant::Right,
-        (Some(true), None) => Quadrant::Top,
-        (Some(false), None) => Quadrant::Bottom,
+        (Some(true), Some(true)) => ScreenPart::TopLeft,
+        (Some(true), Some(false)) => ScreenPart::TopRight,
+        (Some(false), Some(true)) => ScreenPart::BottomLeft,
+        (Some(false), Some(false)) => ScreenPart::BottomRight,
+        (None, Some(true)) => ScreenPart::Left,
+        (None, Some(false)) => ScreenPart::Right,
+        (Some(true), None) => ScreenPart::Top,
+        (Some(false), None) => ScreenPart::Bottom,
         (None, None) => return None,
     })
 }

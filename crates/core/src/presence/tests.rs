@@ -7,8 +7,8 @@ use super::JoinRequest;
 use super::Location;
 use super::NameWish;
 use super::PresenceError;
-use super::Quadrant;
 use super::Rect;
+use super::ScreenPart;
 use super::hosting_process;
 use super::is_valid_name;
 use super::may_register;
@@ -89,7 +89,7 @@ proptest! {
     fn a_window_is_on_the_side_its_centre_is(
         x in 0i32..4000, y in 0i32..4000, width in 1i32..4000, height in 1i32..4000,
     ) {
-        let name = quadrant(rect(x, y, width, height), rect(0, 0, 4000, 4000)).map(Quadrant::as_str);
+        let name = quadrant(rect(x, y, width, height), rect(0, 0, 4000, 4000)).map(ScreenPart::as_str);
         if let Some(name) = name {
             prop_assert_eq!(name.contains("left"), width * 10 < 36_000 && 2 * x + width < 4000);
             prop_assert_eq!(name.contains("top"), height * 10 < 36_000 && 2 * y + height < 4000);
@@ -100,10 +100,10 @@ proptest! {
 #[test]
 fn quadrants_of_a_screen_with_a_menu_bar() {
     let screen = rect(0, 0, 1440, 900);
-    assert_eq!(quadrant(rect(0, 25, 720, 430), screen), Some(Quadrant::TopLeft));
-    assert_eq!(quadrant(rect(720, 460, 720, 440), screen), Some(Quadrant::BottomRight));
-    assert_eq!(quadrant(rect(0, 25, 720, 875), screen), Some(Quadrant::Left));
-    assert_eq!(quadrant(rect(0, 0, 1440, 400), screen), Some(Quadrant::Top));
+    assert_eq!(quadrant(rect(0, 25, 720, 430), screen), Some(ScreenPart::TopLeft));
+    assert_eq!(quadrant(rect(720, 460, 720, 440), screen), Some(ScreenPart::BottomRight));
+    assert_eq!(quadrant(rect(0, 25, 720, 875), screen), Some(ScreenPart::Left));
+    assert_eq!(quadrant(rect(0, 0, 1440, 400), screen), Some(ScreenPart::Top));
     assert_eq!(quadrant(rect(0, 25, 1440, 875), screen), None);
 }
 

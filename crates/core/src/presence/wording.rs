@@ -11,8 +11,8 @@ use super::SessionId;
 use super::Status;
 use super::Unfinished;
 use crate::Timestamp;
-use crate::claims::HeldSummary;
 use crate::claims::HoldView;
+use crate::claims::HoldsPreview;
 use crate::config::ContextMode;
 use crate::config::HookSettings;
 use crate::messages::OpenThread;
@@ -42,7 +42,7 @@ pub struct Start<'a> {
     pub unseen: usize,
     pub topics: &'a BTreeMap<SessionId, Vec<String>>,
     /// The reservations of other agents.
-    pub held: &'a HeldSummary,
+    pub held: &'a HoldsPreview,
     /// The session's own reservations, task and open conversations.
     pub unfinished: &'a Unfinished,
     pub foreseen: &'a [String],

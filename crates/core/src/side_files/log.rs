@@ -15,7 +15,7 @@ use crate::claims::CommandKind;
 use crate::claims::FileStamp;
 use crate::claims::ReadStamp;
 use crate::claims::RunningCommand;
-use crate::claims::WaitingSession;
+use crate::claims::SessionWait;
 use crate::engine::StoreError;
 use crate::host::Process;
 use crate::knowledge::KeptCommand;
@@ -59,7 +59,7 @@ pub(crate) enum LogLine {
         text: String,
     },
     /// The session waits for others to release holds; `None` when it no longer does.
-    Waits(Option<WaitingSession>),
+    Waits(Option<SessionWait>),
     /// A command runs behind the shield, or there were too many reservations for a shield.
     Shielded {
         at: Timestamp,
@@ -101,7 +101,7 @@ impl LogLine {
             Self::Ended(call, at, begun) => format!("ended\t{call:016x}\t{}\t{}\n", at.0, begun.0),
             Self::Ran { failed, text } => format!("ran\t{}\t{}\n", u8::from(*failed), escaped(text)),
             Self::Waits(None) => "waits\t\n".into(),
-            Self::Waits(Some(WaitingSession { since, process, holders, what })) => {
+            Self::Waits(Some(SessionWait { since, process, holders, what })) => {
                 let holders: Vec<String> = holders.iter().map(|one| escaped(one.as_str())).collect();
                 let (holders, what) = (holders.join(" "), escaped(what));
                 format!("waits\t{}\t{} {}\t{holders}\t{what}\n", since.0, process.pid, process.start)
@@ -231,13 +231,13 @@ impl Log {
     }
 
     /// Returns the holders that the session waits for, and since when.
-    pub(crate) fn waiting(&self) -> Option<WaitingSession> {
+    pub(crate) fn waiting(&self) -> Option<SessionWait> {
         let mut cells = self.lines("waits").next_back()?.splitn(4, '\t');
         let since = Timestamp(cells.next()?.parse().ok()?);
         let (pid, start) = cells.next()?.split_once(' ')?;
         let process = Process { pid: pid.parse().ok()?, start: start.to_owned(), ..Process::default() };
         let holders = cells.next()?.split(' ').map(|one| SessionId::from(unescaped(one))).collect();
-        Some(WaitingSession { since, process, holders, what: unescaped(cells.next()?).into_owned() })
+        Some(SessionWait { since, process, holders, what: unescaped(cells.next()?).into_owned() })
     }
 
     /// Returns the subagents at work, oldest first.

@@ -8,7 +8,7 @@ use super::TaskKey;
 use super::TaskRecord;
 use super::TaskState;
 use super::TaskView;
-use super::Worker;
+use super::TaskWorker;
 use super::rules;
 use super::spec::Spec;
 use crate::Timestamp;
@@ -225,8 +225,8 @@ impl Board {
         TaskKey { spec: self.spec.clone(), id }
     }
 
-    fn worker(&self, now: Timestamp, words: Option<&String>) -> Worker {
-        Worker {
+    fn worker(&self, now: Timestamp, words: Option<&String>) -> TaskWorker {
+        TaskWorker {
             who: self.actor.clone(),
             name: self.me.as_ref().map_or_else(|| "the person".into(), |me| me.name.to_string()),
             at: now,
@@ -242,8 +242,8 @@ impl Board {
 }
 
 /// Makes the worker of a task that a run has.
-pub(super) fn run_worker(run: ChangeId, name: &AgentName, at: Timestamp) -> Worker {
-    Worker { who: Actor::Consort, name: name.to_string(), at, words: None, run: Some(run) }
+pub(super) fn run_worker(run: ChangeId, name: &AgentName, at: Timestamp) -> TaskWorker {
+    TaskWorker { who: Actor::Consort, name: name.to_string(), at, words: None, run: Some(run) }
 }
 
 /// Returns the change that frees a task whose worker is gone.
@@ -272,6 +272,6 @@ pub(crate) fn taken_over(record: TaskRecord, by: &Agent, now: Timestamp) -> [Cha
         TaskState::Free { .. } | TaskState::Done(_) => None,
     };
     let who = Actor::Agent(by.session.clone());
-    let worker = Worker { who, name: by.name.to_string(), at: now, words, run: None };
+    let worker = TaskWorker { who, name: by.name.to_string(), at: now, words, run: None };
     [left_behind(&record), Change::Tasks(TaskChange::Claimed { key: record.key, worker })]
 }

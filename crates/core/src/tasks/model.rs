@@ -51,13 +51,13 @@ pub enum TaskState {
     Free {
         last: Option<(Actor, Number)>,
     },
-    Claimed(Worker),
-    Done(Worker),
+    Claimed(TaskWorker),
+    Done(TaskWorker),
 }
 
 /// The worker that has claimed a task or has completed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Worker {
+pub struct TaskWorker {
     pub who: Actor,
     /// The worker's name at that time.
     pub name: String,
@@ -77,7 +77,7 @@ pub enum TaskChange {
     Claimed {
         #[serde(flatten)]
         key: TaskKey,
-        worker: Worker,
+        worker: TaskWorker,
     },
     /// The task was given back, or its worker is gone.
     Freed {
@@ -89,7 +89,7 @@ pub enum TaskChange {
     Completed {
         #[serde(flatten)]
         key: TaskKey,
-        worker: Worker,
+        worker: TaskWorker,
     },
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn handle(
         }
         // By this tool the agent may ask for the state of a background command.
         ToolAction::Other if !call.in_subagent => {
-            let found = app.look_after_background(&call.session, &|name| context.variable(name));
+            let found = app.check_background_commands(&call.session, &|name| context.variable(name));
             words.extend(found.ok().flatten());
         }
         _ => {}

@@ -4,7 +4,7 @@
 mod tests;
 
 use consort_core::dispatch::ActionClass;
-use consort_core::dispatch::Bounds;
+use consort_core::dispatch::RunBounds;
 use consort_core::dispatch::SAFETY_VARIABLE;
 use consort_core::dispatch::classify;
 use consort_core::dispatch::not_its_tool;
@@ -25,7 +25,7 @@ pub(crate) fn refusal(
     context: &dyn HookContext,
     tool: &ToolUse,
 ) -> Option<String> {
-    let bounds = Bounds::told(&context.variable(SAFETY_VARIABLE)?);
+    let bounds = RunBounds::told(&context.variable(SAFETY_VARIABLE)?);
     if !bounds.has(&tool.name) {
         return Some(not_its_tool(&bounds, &tool.name));
     }

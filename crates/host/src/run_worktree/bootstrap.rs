@@ -11,7 +11,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_files::Tree;
+use consort_files::NoFollowTree;
 
 use super::RunTree;
 use super::error::WorktreeError;
@@ -64,7 +64,7 @@ pub(super) fn prepare(
     tree: &mut RunTree,
     bootstrap: &Bootstrap,
 ) -> Result<Option<SetUp>, WorktreeError> {
-    let (from, to) = (Tree::new(from), Tree::new(&tree.path));
+    let (from, to) = (NoFollowTree::new(from), NoFollowTree::new(&tree.path));
     for name in &bootstrap.copy {
         from.copy_to(&to, Path::new(name))
             .map_err(|error| WorktreeError::Copy { name: name.clone(), why: error.to_string() })?;

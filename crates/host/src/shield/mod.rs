@@ -24,19 +24,19 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 pub use running::ShieldedProcess;
-pub use running::running_below;
+pub use running::shielded_processes;
 pub use system::enter;
 pub use system::is_available;
 
 /// A command that is to replace this process.
-pub struct InPlace {
+pub struct ReplacementCommand {
     words: Vec<CString>,
 }
 
 /// The words of the command that the alarm executes, and a null.
 static PLAN_B: AtomicPtr<*const libc::c_char> = AtomicPtr::new(std::ptr::null_mut());
 
-impl InPlace {
+impl ReplacementCommand {
     /// Makes the command; `None` if there are no words, or a word has a NUL in it.
     pub fn new(words: Vec<OsString>) -> Option<Self> {
         let words = words.into_iter().map(|word| CString::new(word.into_vec()));
@@ -48,7 +48,7 @@ impl InPlace {
     /// a process without other threads. If the caller has a timer or a handler already, that stays and
     /// none is set.
     #[expect(unsafe_code, reason = "a signal handler and a timer; exec is all it does")]
-    pub fn or_else_after(&self, patience: Duration) {
+    pub fn exec_after(&self, patience: Duration) {
         // SAFETY: the handler only calls exec, with words that are never freed; the
         // structs are plain data that the calls fill or read.
         unsafe {

@@ -17,7 +17,7 @@ pub struct ShieldedProcess {
 
 /// Finds the processes for which something below `worktree` is read-only that is writable for us; of each
 /// shield the oldest.
-pub fn running_below(worktree: &Path) -> Vec<ShieldedProcess> {
+pub fn shielded_processes(worktree: &Path) -> Vec<ShieldedProcess> {
     let Ok(own) = fs::read_link("/proc/self/ns/mnt") else { return Vec::new() };
     let ours = read_only(&mounts("self"), worktree);
     let mut seen = BTreeSet::from([own]);

@@ -8,10 +8,10 @@ use consort_core::Timestamp;
 use consort_core::claims;
 use consort_core::claims::ClaimError;
 use consort_core::claims::Hold;
+use consort_core::claims::HoldMode;
 use consort_core::claims::HoldOutcome;
 use consort_core::claims::HoldRequest;
 use consort_core::claims::HoldView;
-use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Restore;
@@ -117,7 +117,7 @@ pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: ReserveArgs) -> Re
         cwd: me.location.cwd,
         what: reserve.what,
         strength: if reserve.advisory.unwrap_or_default() { Strength::Advisory } else { Strength::Blocking },
-        mode: if reserve.shared.unwrap_or_default() { Mode::Shared } else { Mode::Exclusive },
+        mode: if reserve.shared.unwrap_or_default() { HoldMode::Shared } else { HoldMode::Exclusive },
         reason: reserve.reason,
         ttl: reserve.ttl_s.map(|seconds| i64::from(seconds) * Timestamp::SECOND),
     };

@@ -6,7 +6,7 @@ use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::KnowledgeError;
 use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::RenewRequest;
-use consort_core::knowledge::Renewal;
+use consort_core::knowledge::RenewalRequest;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::SimilarProject;
 use consort_core::knowledge::Suggestion;
@@ -244,7 +244,7 @@ pub(super) fn know(context: &mut ToolContext<'_>, know: KnowArgs) -> Result<Tool
         "renew" => {
             let request = RenewRequest { caller, scope, worktree, cwd: me.location.cwd, name: know.name };
             let outcome = context.app.ask_renewal(&request)?;
-            let item = |one: &Renewal| json!({ "path": one.path, "about": one.about });
+            let item = |one: &RenewalRequest| json!({ "path": one.path, "about": one.about });
             list(outcome.told(), outcome.asked.iter().map(item).collect())
         }
         _ => Err(Problem::user("there is no such action", "suggest, similar, adopt or renew")),

@@ -3,12 +3,12 @@
 use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;
 use consort_core::journal::Number;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::MessageName;
 use consort_core::messages::MessageType;
 use consort_core::messages::Priority;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::messages::quote_letter;
 use consort_core::messages::quote_message;
 use consort_core::text;
@@ -153,7 +153,7 @@ pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: InboxArgs) -> Result<T
     let me = context.me()?;
     let (mailbox, here) = (Actor::Agent(me.session), Some(&me.project.id));
     context.settle_handed(&mailbox, &inbox.read)?;
-    let request = InboxRequest { mailbox, from: None, peek: true };
+    let request = UnreadLettersRequest { mailbox, from: None, peek: true };
     let mut letters = context.app.inbox(&request)?;
     let now = context.app.host().now();
     let (all, mut text, mut shown) = (letters.len(), String::new(), 0);
@@ -171,7 +171,7 @@ pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: InboxArgs) -> Result<T
     } else if !inbox.peek.unwrap_or_default() {
         // Delivered now, and read when the agent calls again: by then it has this answer.
         let ids: Vec<ChangeId> = letters.iter().map(|letter| letter.message.id).collect();
-        let request = InboxRequest { peek: false, ..request };
+        let request = UnreadLettersRequest { peek: false, ..request };
         let handed = context.app.inbox_where(&request, |id| ids.contains(&id))?;
         context.handing.extend(handed);
     }

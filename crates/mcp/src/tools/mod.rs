@@ -18,8 +18,8 @@ use consort_core::call_context::ServedContext;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::journal::Number;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
@@ -119,7 +119,7 @@ impl<'a> ToolContext<'a> {
     /// Says how much mail waits, for a client that may have no hooks to deliver it.
     pub(crate) fn mail_notice(&mut self, tool: &str) -> Option<String> {
         let mailbox = self.known.clone().filter(|_| tool != INBOX)?;
-        let waiting = self.app.inbox(&InboxRequest { mailbox, from: None, peek: true }).ok()?.len();
+        let waiting = self.app.inbox(&UnreadLettersRequest { mailbox, from: None, peek: true }).ok()?.len();
         (waiting > 0).then(|| format!("[consort] {}: call `inbox`.", text::count(waiting, "new message")))
     }
 

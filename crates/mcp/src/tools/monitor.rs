@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use consort_core::call_context::OpenWish;
+use consort_core::call_context::AgentOpenRequest;
 use consort_core::monitor::Permissions;
 use consort_core::text;
 use serde::Deserialize;
@@ -110,7 +110,7 @@ pub(super) fn open(context: &mut ToolContext<'_>, open: OpenArgs) -> Result<Tool
     let permissions = open.permissions.as_deref().map(|mode| {
         Permissions::named(mode).ok_or_else(|| Problem::user("there is no such mode", "plan, ask or edit"))
     });
-    let wish = OpenWish {
+    let wish = AgentOpenRequest {
         cli: open.cli,
         prompt: open.prompt,
         name: open.name,

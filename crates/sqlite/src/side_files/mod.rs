@@ -23,7 +23,7 @@ use std::time::UNIX_EPOCH;
 
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
-use consort_core::messages::MailFlag;
+use consort_core::messages::MailFlags;
 use consort_core::presence::Agent;
 use consort_core::presence::SessionId;
 use consort_core::side_files::STATE;
@@ -116,8 +116,9 @@ impl StoreFiles {
         for agent in present {
             let _ = files.start_activity(&agent.session, agent.joined_at);
             files.note_host(agent);
-            let _ = files.set_flag(&agent.session, MailFlag { new: true, later: true, handed: true });
-            let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.location.worktree);
+            let _ = files.set_flag(&agent.session, MailFlags { new: true, later: true, handed: true });
+            let _ =
+                files.begin_or_continue_trail(&agent.session, &agent.project.id, &agent.location.worktree);
         }
     }
 

@@ -269,7 +269,7 @@ pub(super) fn model(columns: u16, rows: u16) -> Model {
         about: vec!["src/login.rs".to_owned(), "cookie".to_owned()],
         number: Some(4),
     };
-    let heading = HeadingInfo {
+    let heading = AgentTopicsInfo {
         name: "Falcon".to_owned(),
         deepening: vec!["login".to_owned()],
         emerging: vec!["cookie".to_owned()],

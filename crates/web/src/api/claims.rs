@@ -4,8 +4,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::Timestamp;
+use consort_core::claims::HoldMode;
 use consort_core::claims::HoldRequest;
-use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Restore;
@@ -74,7 +74,7 @@ impl ApiCall<'_> {
             cwd: want.cwd,
             what: want.paths,
             strength: if want.advisory { Strength::Advisory } else { Strength::Blocking },
-            mode: if want.shared { Mode::Shared } else { Mode::Exclusive },
+            mode: if want.shared { HoldMode::Shared } else { HoldMode::Exclusive },
             reason: want.reason,
             ttl: want.ttl_s.map(|seconds| i64::from(seconds) * Timestamp::SECOND),
         };

@@ -92,7 +92,7 @@ impl ApiCall<'_> {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
         let scope = Scope::Project(project.id);
-        let index = self.app.knowledge_of(&scope, &worktree, &worktree)?;
+        let index = self.app.knowledge_from_git(&scope, &worktree, &worktree)?;
         let calls = self.calls;
         let moment = |text: &str| calls.moment(text, &worktree);
         let mut past = JournalPast { app: self.app, scope: &scope, moment: &moment };
@@ -115,7 +115,7 @@ impl ApiCall<'_> {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
         let scope = Scope::Project(project.id);
-        let mut index = self.app.knowledge_of(&scope, &worktree, &worktree)?;
+        let mut index = self.app.knowledge_from_git(&scope, &worktree, &worktree)?;
         let request = ActRequest {
             caller: self.caller.clone(),
             scope,

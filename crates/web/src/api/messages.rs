@@ -1,12 +1,12 @@
 //! Routes of the messages room: send, reply, inbox.
 
 use consort_core::journal::ChangeId;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::MessageName;
 use consort_core::messages::MessageType;
 use consort_core::messages::Priority;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
+use consort_core::messages::UnreadLettersRequest;
 use serde::Deserialize;
 
 use super::ApiCall;
@@ -41,7 +41,7 @@ impl ApiCall<'_> {
         match rest {
             [] => {
                 let mailbox = self.mailbox()?;
-                let letters = self.app.inbox(&InboxRequest { mailbox, from: None, peek: true })?;
+                let letters = self.app.inbox(&UnreadLettersRequest { mailbox, from: None, peek: true })?;
                 self.items(&letters)
             }
             ["all"] => {
@@ -100,7 +100,7 @@ impl ApiCall<'_> {
     /// Marks messages as read, once a client has shown them to somebody: until then they wait.
     pub(super) fn read(&mut self, read: &Read) -> ApiResult {
         let mailbox = self.mailbox()?;
-        let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
+        let request = UnreadLettersRequest { mailbox: mailbox.clone(), from: None, peek: true };
         let mut letters = self.app.inbox(&request)?;
         letters.retain(|letter| read.messages.contains(&letter.message.id));
         self.app.mark_read(&mailbox, &letters)?;

@@ -55,7 +55,7 @@ pub enum SyncError {
 
 /// A change of the connection, to be shown to the person.
 #[derive(Debug, PartialEq, Eq)]
-pub enum SyncNews {
+pub enum SyncConnectionChange {
     Connected,
     /// The connection broke for this reason, and is made again after this pause.
     Lost(String, Duration),
@@ -77,7 +77,7 @@ impl SyncClient {
         project: &ProjectId,
         remote: &Remote,
         once: bool,
-        mut news: impl FnMut(SyncNews),
+        mut news: impl FnMut(SyncConnectionChange),
     ) -> Result<(), SyncError> {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -94,7 +94,7 @@ impl SyncClient {
             if begun.elapsed() >= GOOD {
                 pause = FIRST_PAUSE;
             }
-            news(SyncNews::Lost(why, pause));
+            news(SyncConnectionChange::Lost(why, pause));
             tokio::select! {
                 () = time::sleep(pause) => {}
                 () = self.inner.end.cancelled() => return Ok(()),
@@ -109,7 +109,7 @@ impl SyncClient {
         project: &ProjectId,
         remote: &Remote,
         once: bool,
-        news: &mut impl FnMut(SyncNews),
+        news: &mut impl FnMut(SyncConnectionChange),
     ) -> Result<End, SyncError> {
         let mut socket = match time::timeout(PATIENCE, connect(remote)).await {
             Ok(Ok(stream)) => ClientSocket { stream, rounds: once.then(Rounds::default), closed: None },
@@ -117,7 +117,7 @@ impl SyncClient {
             Ok(Err(ConnectError::Failed(why))) => return Ok(End::Lost(why)),
             Err(_) => return Ok(End::Lost("it does not answer".to_owned())),
         };
-        news(SyncNews::Connected);
+        news(SyncConnectionChange::Connected);
         socket::meet(&self.inner, project.clone(), ApiAccess::All, &mut socket).await;
         match socket.closed {
             // These codes say that connecting again would not help.

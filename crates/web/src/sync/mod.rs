@@ -14,7 +14,7 @@ mod socket;
 
 pub use client::Remote;
 pub use client::SyncClient;
+pub use client::SyncConnectionChange;
 pub use client::SyncError;
-pub use client::SyncNews;
 pub(crate) use shared_document::SharedDocuments;
 pub(crate) use socket::routes;

@@ -10,10 +10,10 @@ use std::time::Instant;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::messages::Correspondent;
-use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
 use consort_core::messages::MessageName;
 use consort_core::messages::MessageRefusal;
+use consort_core::messages::UnreadLettersRequest;
 use consort_core::messages::quote_letter;
 use consort_core::messages::quote_message;
 use consort_core::presence::Caller;
@@ -80,7 +80,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         "you" | "@me" => Correspondent::Only(Actor::Person),
         _ => Correspondent::Named(name),
     });
-    let request = InboxRequest { mailbox: mailbox.clone(), from, peek: args.peek };
+    let request = UnreadLettersRequest { mailbox: mailbox.clone(), from, peek: args.peek };
     let letters =
         if args.wait { wait(world, &mut opened, args, &request)? } else { opened.app.inbox(&request)? };
     if args.json {
@@ -130,7 +130,7 @@ fn wait(
     world: &World,
     opened: &mut OpenWorld,
     args: &Args,
-    request: &InboxRequest,
+    request: &UnreadLettersRequest,
 ) -> Result<Vec<Letter>, CommandError> {
     // A timeout too far off to be counted is none.
     let until = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));

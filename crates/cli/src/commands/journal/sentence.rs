@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use consort_core::App;
 use consort_core::claims::ClaimChange;
-use consort_core::claims::Mode;
+use consort_core::claims::HoldMode;
 use consort_core::claims::ReleaseCause;
 use consort_core::claims::Strength;
 use consort_core::convergence::ConvergenceChange;
@@ -22,7 +22,7 @@ use consort_core::knowledge::KnowledgeChange;
 use consort_core::messages::MessageChange;
 use consort_core::messages::Recipient;
 use consort_core::monitor::MonitorChange;
-use consort_core::monitor::RecordedState;
+use consort_core::monitor::RecordedPaneState;
 use consort_core::policy::AskAnswer;
 use consort_core::policy::DecidedBy;
 use consort_core::policy::PolicyChange;
@@ -199,7 +199,7 @@ fn hold(change: &ClaimChange, is_new: bool) -> String {
                 Strength::Overridden => return format!("{label} lets everyone write {resource}"),
             };
             let again = if is_new { "" } else { " again" };
-            let mode = if hold.mode == Mode::Shared { " (shared)" } else { "" };
+            let mode = if hold.mode == HoldMode::Shared { " (shared)" } else { "" };
             let reason = hold.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
             format!("{label} {verb} {resource}{again}{mode}{reason}")
         }
@@ -232,7 +232,7 @@ fn pane(change: &MonitorChange, number: Option<Number>) -> String {
         }
         MonitorChange::Turned(turn) => {
             let about = turn.about.as_ref().map_or_else(String::new, |about| format!(": {about}"));
-            let verb = if turn.state == RecordedState::Exited { "has" } else { "is" };
+            let verb = if turn.state == RecordedPaneState::Exited { "has" } else { "is" };
             format!("{} {verb} {}{about}", turn.name, turn.state.as_str())
         }
         MonitorChange::Closed { name, .. } => format!("the pane of {name} is closed"),

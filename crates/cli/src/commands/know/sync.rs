@@ -7,8 +7,8 @@ use std::sync::Arc;
 use consort_core::project::Project;
 use consort_web::Remote;
 use consort_web::SyncClient;
+use consort_web::SyncConnectionChange;
 use consort_web::SyncError;
-use consort_web::SyncNews;
 use serde_json::json;
 use tokio::signal::unix::SignalKind;
 use tokio::signal::unix::signal;
@@ -65,9 +65,9 @@ async fn sync(world: &World, opened: &mut OpenWorld, args: &Args, remote: &Remot
         signal(SignalKind::terminate()).map_err(cannot_hear)?,
     );
     let client = SyncClient::new(world.open_app(), Arc::new(ServedCalls::new(world)), end.clone());
-    let say = |news: SyncNews| match news {
-        SyncNews::Connected => output::note(format_args!("Connected with {}.", remote.address)),
-        SyncNews::Lost(why, pause) => output::note(format_args!(
+    let say = |news: SyncConnectionChange| match news {
+        SyncConnectionChange::Connected => output::note(format_args!("Connected with {}.", remote.address)),
+        SyncConnectionChange::Lost(why, pause) => output::note(format_args!(
             "{}: {why}; trying again in {:.0} s.",
             remote.address,
             pause.as_secs_f64().ceil()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use consort_agents::AgentCli;
 use consort_core::monitor::PaneStateChange;
 use consort_core::monitor::PaneViewer as _;
-use consort_core::monitor::RecordedState;
+use consort_core::monitor::RecordedPaneState;
 use consort_core::monitor::StartPolicy;
 use consort_core::monitor::Started;
 use consort_core::monitor::TypingOutcome;
@@ -81,12 +81,12 @@ impl Follow<'_> {
         }
         let turned = match &started {
             Started::Waits(reading) => {
-                RecordedState::of(reading.state).map(|state| (state, reading.question.clone()))
+                RecordedPaneState::of(reading.state).map(|state| (state, reading.question.clone()))
             }
             Started::Ended(reading) => {
-                RecordedState::of(reading.state).map(|state| (state, reading.resume.clone()))
+                RecordedPaneState::of(reading.state).map(|state| (state, reading.resume.clone()))
             }
-            Started::Unprompted => Some((RecordedState::Unconfirmed, None)),
+            Started::Unprompted => Some((RecordedPaneState::Unconfirmed, None)),
             Started::Ready | Started::Prompted | Started::NotUnderstood => None,
         };
         let subject = opened.app.find_pane(pane.name.as_str())?;
@@ -96,7 +96,7 @@ impl Follow<'_> {
         {
             let (name, cli) = (pane.name.clone(), self.cli.kind().to_owned());
             let about = about.map(|about| redacted(&about));
-            opened.app.note_turn(&PaneStateChange { place, name, cli, state, about })?;
+            opened.app.note_state_change(&PaneStateChange { place, name, cli, state, about })?;
         }
         Ok(StartReport { started, agent })
     }

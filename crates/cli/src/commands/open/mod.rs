@@ -10,7 +10,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_agents::AgentCli;
-use consort_core::call_context::OpenWish;
+use consort_core::call_context::AgentOpenRequest;
 use consort_core::host::Repositories as _;
 use consort_core::journal::Actor;
 use consort_core::journal::Number;
@@ -151,11 +151,11 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 pub(crate) fn open_for_agent(
     world: &World,
     caller: CallerFacts,
-    wish: &OpenWish,
+    wish: &AgentOpenRequest,
 ) -> Result<(String, Value), CommandError> {
     let (_, cli) = meant(std::slice::from_ref(&wish.cli))?;
     let mut opened = world.open()?;
-    let OpenWish { name, permissions, prompt, in_worktree, .. } = wish;
+    let AgentOpenRequest { name, permissions, prompt, in_worktree, .. } = wish;
     let request =
         MayOpenRequest { caller, name: name.clone(), permissions: *permissions, has_arguments: false };
     let (by, name) = opened.app.may_open(&request)?;

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use consort_agents::run_files::FileForm;
+use consort_agents::run_files::RunFileFormat;
 use consort_agents::run_files::read_chain;
 use consort_core::dispatch::Chain;
 use consort_core::dispatch::ChainStep;
-use consort_core::dispatch::Contract;
 use consort_core::dispatch::ContractFacts;
 use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
+use consort_core::dispatch::StepConditions;
 use consort_core::dispatch::check_contract;
 use consort_core::dispatch::substituted;
 use consort_core::text;
@@ -105,7 +105,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 fn read(file: &Path) -> Result<Chain, CommandError> {
     let text =
         std::fs::read_to_string(file).map_err(|error| CommandError::file("cannot read", file, error))?;
-    let read = read_chain(&text, FileForm::of(&file.to_string_lossy()));
+    let read = read_chain(&text, RunFileFormat::of(&file.to_string_lossy()));
     read.map_err(|problems| BadFile { path: file.to_owned(), problems }.error())
 }
 
@@ -114,7 +114,7 @@ fn broken(step: &ChainStep, run: &RunRecord, result: &str) -> Vec<String> {
     let Some(contract) = step.contract.as_ref().filter(|_| run.state == RunState::Done) else {
         return Vec::new();
     };
-    let Contract { files, check, check_timeout_s, .. } = contract;
+    let StepConditions { files, check, check_timeout_s, .. } = contract;
     let dir = &run.spec.cwd;
     let timeout = Duration::from_secs(*check_timeout_s);
     let facts = ContractFacts {

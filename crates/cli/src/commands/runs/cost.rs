@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use consort_core::dispatch::Cost;
-use consort_core::dispatch::Spending;
+use consort_core::dispatch::DailyCliSpending;
 use consort_core::text;
 use serde_json::json;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         let items: Vec<_> = spent.iter().map(item).collect();
         return world.out.items(&mut opened.app, &items);
     }
-    let mut by_cli: BTreeMap<&str, Spending> = BTreeMap::new();
+    let mut by_cli: BTreeMap<&str, DailyCliSpending> = BTreeMap::new();
     for one in &spent {
         let all = by_cli.entry(&one.cli).or_default();
         all.runs += one.runs;
@@ -61,7 +61,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// Formats the number of runs whose cost is unknown, and so not in the sum.
-fn unknown(all: &Spending) -> String {
+fn unknown(all: &DailyCliSpending) -> String {
     match all.unknown {
         0 => String::new(),
         1 => " + 1 run of unknown cost".to_owned(),
@@ -69,7 +69,7 @@ fn unknown(all: &Spending) -> String {
     }
 }
 
-fn item(one: &Spending) -> serde_json::Value {
+fn item(one: &DailyCliSpending) -> serde_json::Value {
     let day = consort_core::Timestamp(one.day * consort_core::Timestamp::DAY).utc();
     json!({
         "day": day.split('T').next(), "cli": one.cli, "runs": one.runs, "not_done": one.failed,

@@ -141,7 +141,7 @@ impl App {
 
     /// Looks for changes that commands in the background have made so far. Tells the same as
     /// [`App::end_command`].
-    pub fn look_after_background(
+    pub fn check_background_commands(
         &mut self,
         session: &SessionId,
         environment: &dyn Fn(&str) -> Option<String>,

@@ -14,14 +14,14 @@ use crate::App;
 use crate::claims::Case;
 use crate::claims::CommandView;
 use crate::claims::Extent;
-use crate::claims::Held;
 use crate::claims::Hold;
-use crate::claims::Mode;
+use crate::claims::HoldMode;
 use crate::claims::Obstacle;
 use crate::claims::PathCondition;
 use crate::claims::Pattern;
 use crate::claims::PendingWrite;
 use crate::claims::PublishedHold;
+use crate::claims::PublishedHolds;
 use crate::claims::Resource;
 use crate::claims::Strength;
 use crate::claims::Verdict;
@@ -105,7 +105,7 @@ impl App {
             held.holds.into_iter().partition(|line| line.holder == me);
         let is_shared = |line: &PublishedHold| {
             let meets = |own: &PublishedHold| own.pattern.overlaps(&line.pattern, case);
-            line.mode == Mode::Shared && mine.iter().any(|own| own.project == line.project && meets(own))
+            line.mode == HoldMode::Shared && mine.iter().any(|own| own.project == line.project && meets(own))
         };
         others.retain(|line| !is_shared(line));
         held.holds = others;
@@ -274,7 +274,7 @@ fn obstacles(
 }
 
 /// Resolves the write of a whole directory in the repositories below it.
-fn below<'a>(host: &dyn Host, held: &Held, target: &'a PendingWrite) -> Vec<ResolvedTarget<'a>> {
+fn below<'a>(host: &dyn Host, held: &PublishedHolds, target: &'a PendingWrite) -> Vec<ResolvedTarget<'a>> {
     let whole = host.real_path(&target.path);
     let roots = held.repositories.iter().filter_map(|(repository, _)| repository.parent());
     let inner = roots.filter(|root| root.starts_with(&whole));
@@ -378,7 +378,7 @@ fn any_file_matches(host: &dyn Host, worktree: &std::path::Path, paths: &Pattern
 
 /// Finds the published holds on these paths.
 fn is_held<'h>(
-    held: &'h Held,
+    held: &'h PublishedHolds,
     ResolvedTarget { located, paths, .. }: &ResolvedTarget<'_>,
     case: Case,
 ) -> impl Iterator<Item = &'h PublishedHold> {
@@ -398,7 +398,7 @@ fn is_held<'h>(
 /// project: it may be that project in another place.
 fn is_unknown(
     side_files: &dyn SideFiles,
-    held: &Held,
+    held: &PublishedHolds,
     ResolvedTarget { located, paths, .. }: &ResolvedTarget<'_>,
     case: Case,
 ) -> bool {
@@ -409,6 +409,6 @@ fn is_unknown(
 
 /// Writes that published holds may be in the way of, with those holds.
 struct MatchedWrites<'a> {
-    held: Held,
+    held: PublishedHolds,
     reaches: Vec<ResolvedTarget<'a>>,
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::CommandKind;
-use crate::claims::Held;
 use crate::claims::KeptFile;
 use crate::claims::Pattern;
 use crate::claims::PublishedHold;
+use crate::claims::PublishedHolds;
 use crate::claims::RunningCommand;
 use crate::claims::Strength;
 use crate::claims::rules;
@@ -95,7 +95,8 @@ pub(super) fn held_by(
 ) -> Vec<PublishedHold> {
     let (me, case) = (Actor::Agent(session.clone()), host.case());
     let file = Pattern::file(&located.path);
-    let Held { repositories, mut holds, .. } = side_files.held_near(std::slice::from_ref(&file), case);
+    let PublishedHolds { repositories, mut holds, .. } =
+        side_files.held_near(std::slice::from_ref(&file), case);
     let is_here = |project: &Option<_>| match (&located.repository, project) {
         (None, None) => true,
         (Some(repository), Some(project)) => {

@@ -12,9 +12,9 @@ use super::project_of;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimError;
-use crate::claims::HeldSummary;
 use crate::claims::HoldView;
 use crate::claims::HoldsOutcome;
+use crate::claims::HoldsPreview;
 use crate::claims::PathExplanation;
 use crate::claims::Pattern;
 use crate::claims::Resource;
@@ -76,7 +76,7 @@ impl App {
         caller: &CallerFacts,
         project: &ProjectId,
         most: usize,
-    ) -> Result<HeldSummary, StoreError> {
+    ) -> Result<HoldsPreview, StoreError> {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let me = caller_actor(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
@@ -84,7 +84,7 @@ impl App {
     }
 
     /// Counts the holds of others in an agent's project, and returns the first few.
-    pub fn held_by_others(&mut self, agent: &Agent, most: usize) -> Result<HeldSummary, StoreError> {
+    pub fn held_by_others(&mut self, agent: &Agent, most: usize) -> Result<HoldsPreview, StoreError> {
         let files = self.engine.side_files();
         let (me, tx) = (actor(Some(agent)), self.engine.read()?);
         summary(&*self.host, &*files, &*tx, &agent.project.id, &me, |holder| *holder != me, most)
@@ -161,12 +161,12 @@ pub(crate) fn held_by(
     tx: &dyn Tx,
     agent: &Agent,
     most: usize,
-) -> Result<HeldSummary, StoreError> {
+) -> Result<HoldsPreview, StoreError> {
     let me = actor(Some(agent));
     let live = gather(host, files, tx, tx.holds_of(&me)?, host.now())?;
     let viewer = Viewer::new(&live, tx, &me);
     let first = live.holds.iter().take(most).map(|hold| viewer.see(hold)).collect::<Result<_, _>>()?;
-    Ok(HeldSummary { count: live.holds.len(), first })
+    Ok(HoldsPreview { count: live.holds.len(), first })
 }
 
 /// Lists the resources that an agent holds and that overlap files which another has read or
@@ -201,7 +201,7 @@ fn summary(
     me: &Actor,
     is_wanted: impl Fn(&Actor) -> bool,
     most: usize,
-) -> Result<HeldSummary, StoreError> {
+) -> Result<HoldsPreview, StoreError> {
     let now = host.now();
     let (mut holders, mut count) = (Vec::new(), 0);
     for (holder, held) in tx.hold_counts(project, now)? {
@@ -219,5 +219,5 @@ fn summary(
     let live = gather(host, files, tx, tx.first_holds(project, &holders, now, most)?, now)?;
     let viewer = Viewer::new(&live, tx, me);
     let first = live.holds.iter().map(|hold| viewer.see(hold)).collect::<Result<_, _>>()?;
-    Ok(HeldSummary { count, first })
+    Ok(HoldsPreview { count, first })
 }

@@ -10,7 +10,7 @@ use crate::claims::Extent;
 use crate::claims::Pattern;
 use crate::claims::PendingWrite;
 use crate::claims::ReadStamp;
-use crate::claims::Touch;
+use crate::claims::WrittenPath;
 use crate::claims::WroteOutcome;
 use crate::claims::wording;
 use crate::config::hook_settings;
@@ -42,7 +42,7 @@ impl App {
             if is_holder && self.keep_written(&*files, session, &located) {
                 timed.push(located.path.clone());
             }
-            files.touch(&Touch {
+            files.touch(&WrittenPath {
                 session: session.clone(),
                 at: now,
                 worktree: located.worktree,

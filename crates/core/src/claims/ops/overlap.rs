@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Overlap;
-use crate::claims::Touch;
+use crate::claims::WrittenPath;
 use crate::claims::wording;
 use crate::engine::StoreError;
 use crate::host::Host;
@@ -68,11 +68,12 @@ impl App {
     pub(super) fn notify_of_overlap(
         &mut self,
         session: &SessionId,
-        met: &[Touch],
+        met: &[WrittenPath],
     ) -> Result<Option<String>, StoreError> {
         let side_files = self.engine.side_files();
-        let is_new = |touch: &&Touch| !side_files.was_notified(session, &edited(&touch.session, &touch.path));
-        let met: Vec<&Touch> = met.iter().filter(is_new).collect();
+        let is_new =
+            |touch: &&WrittenPath| !side_files.was_notified(session, &edited(&touch.session, &touch.path));
+        let met: Vec<&WrittenPath> = met.iter().filter(is_new).collect();
         if met.is_empty() {
             return Ok(None);
         }
@@ -145,7 +146,7 @@ pub(super) fn written_elsewhere(
     side_files: &dyn SideFiles,
     session: &SessionId,
     located: &RealPath,
-) -> Vec<Touch> {
+) -> Vec<WrittenPath> {
     let Some(repository) = &located.repository else { return Vec::new() };
     let since = host.now().minus(Timestamp::DAY);
     let here = located.worktree.join(&located.path);

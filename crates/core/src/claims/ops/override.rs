@@ -8,7 +8,7 @@ use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::claims::ClaimError;
 use crate::claims::Hold;
-use crate::claims::Mode;
+use crate::claims::HoldMode;
 use crate::claims::Strength;
 use crate::journal::Actor;
 use crate::journal::Change;
@@ -37,7 +37,7 @@ impl App {
             holder: Actor::Consort,
             label: "the person".into(),
             strength: Strength::Overridden,
-            mode: Mode::Shared,
+            mode: HoldMode::Shared,
             reason: None,
             since: now,
             until: Some(now.minus(-(i64::from(minutes) * Timestamp::MINUTE))),

@@ -15,7 +15,7 @@ use crate::claims::Pattern;
 use crate::claims::Resource;
 use crate::claims::RestoreOutcome;
 use crate::claims::Strength;
-use crate::claims::Touch;
+use crate::claims::WrittenPath;
 use crate::claims::rules;
 use crate::journal::Actor;
 use crate::presence;
@@ -94,7 +94,7 @@ impl App {
             .map_err(|source| ClaimError::NotWritten { path: located.path.clone(), source })?;
         outcome.restored = true;
         if let Some(me) = me {
-            let touch = Touch {
+            let touch = WrittenPath {
                 session: me.session.clone(),
                 at: now,
                 worktree: located.worktree,

@@ -6,7 +6,7 @@ use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimError;
 use crate::claims::HoldView;
-use crate::claims::WaitingSession;
+use crate::claims::SessionWait;
 use crate::claims::wording;
 use crate::engine::StoreError;
 use crate::journal::Actor;
@@ -40,7 +40,7 @@ impl App {
         let holders = theirs.iter().filter_map(|seen| seen.hold.holder.session().cloned());
         let what =
             text::first_few(theirs.iter().map(|seen| text::foreign(&seen.hold.resource.shown(), 120)), 4);
-        let waiting = WaitingSession { since, process, holders: holders.collect(), what };
+        let waiting = SessionWait { since, process, holders: holders.collect(), what };
         let Some(first) = theirs.first() else { return Ok(()) };
         side_files.note_waiting(&me.session, Some(&waiting))?;
         if side_files.was_notified(&me.session, &in_circle(&me.session, since)) {
@@ -83,9 +83,9 @@ impl App {
         side_files: &dyn SideFiles,
         me: &SessionId,
         holders: &[SessionId],
-    ) -> Option<Vec<(SessionId, WaitingSession)>> {
-        let mut ways: Vec<Vec<(SessionId, WaitingSession)>> = Vec::new();
-        let step = |way: &[(SessionId, WaitingSession)], to: &SessionId| {
+    ) -> Option<Vec<(SessionId, SessionWait)>> {
+        let mut ways: Vec<Vec<(SessionId, SessionWait)>> = Vec::new();
+        let step = |way: &[(SessionId, SessionWait)], to: &SessionId| {
             let waiting = side_files.waiting(to).filter(|one| self.host.is_alive(&one.process))?;
             let is_known = way.iter().any(|(known, _)| known == to);
             let mut way = way.to_vec();

@@ -8,7 +8,7 @@ use crate::Timestamp;
 use crate::claims::Case;
 use crate::claims::ClaimChange;
 use crate::claims::Hold;
-use crate::claims::Mode;
+use crate::claims::HoldMode;
 use crate::claims::Strength;
 use crate::journal::Change;
 use crate::text;
@@ -16,7 +16,7 @@ use crate::text;
 /// The terms of a hold that is asked for.
 pub(in crate::claims) struct Terms {
     pub(in crate::claims) strength: Strength,
-    pub(in crate::claims) mode: Mode,
+    pub(in crate::claims) mode: HoldMode,
     pub(in crate::claims) reason: Option<String>,
     /// The duration in milliseconds.
     pub(in crate::claims) ttl: Option<i64>,

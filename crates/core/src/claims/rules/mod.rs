@@ -39,7 +39,7 @@ use std::path::PathBuf;
 use crate::Timestamp;
 use crate::claims::Case;
 use crate::claims::Hold;
-use crate::claims::Mode;
+use crate::claims::HoldMode;
 use crate::claims::Pattern;
 use crate::claims::Resource;
 use crate::claims::Strength;
@@ -75,13 +75,13 @@ fn conflicts<'a>(
     live: &'a [Hold],
     wanted: &'a ParsedResource,
     me: &'a Actor,
-    mode: Mode,
+    mode: HoldMode,
     case: Case,
 ) -> impl Iterator<Item = &'a Hold> {
     live.iter().filter(move |hold| {
         hold.strength != Strength::Overridden
             && hold.holder != *me
-            && (mode == Mode::Exclusive || hold.mode == Mode::Exclusive)
+            && (mode == HoldMode::Exclusive || hold.mode == HoldMode::Exclusive)
             && meets(hold, wanted, case)
     })
 }
@@ -106,7 +106,7 @@ pub(super) fn is_in_the_way(
     case: Case,
 ) -> bool {
     hold.strength == strength
-        && (hold.mode == Mode::Exclusive || strength == Strength::Blocking)
+        && (hold.mode == HoldMode::Exclusive || strength == Strength::Blocking)
         && hold.project.as_ref() == project
         && hold.resource.pattern().is_some_and(|pattern| pattern.overlaps(paths, case))
 }
@@ -125,7 +125,7 @@ pub(super) fn has_joined(live: &[Hold], hold: &Hold, me: &Actor, case: Case) -> 
     let is_mine = |mine: &&Hold| {
         mine.holder == *me && mine.project == hold.project && mine.strength == Strength::Blocking
     };
-    hold.mode == Mode::Shared && live.iter().filter(is_mine).any(|mine| meets(&mine))
+    hold.mode == HoldMode::Shared && live.iter().filter(is_mine).any(|mine| meets(&mine))
 }
 
 /// Returns until when the person lets everyone write these paths in spite of a hold: by an

@@ -59,7 +59,7 @@ pub(in crate::claims) fn is_shielded(pattern: &Pattern, except: &[Pattern], file
 mod tests {
     use super::*;
     use crate::Timestamp;
-    use crate::claims::Mode;
+    use crate::claims::HoldMode;
     use crate::claims::Resource;
 
     const CASE: Case = Case::Matters;
@@ -68,7 +68,7 @@ mod tests {
         Actor::Agent(name.to_owned().into())
     }
 
-    fn hold(who: &Actor, pattern: &str, strength: Strength, mode: Mode) -> Hold {
+    fn hold(who: &Actor, pattern: &str, strength: Strength, mode: HoldMode) -> Hold {
         Hold {
             project: Some("p".into()),
             resource: Resource::Paths(Pattern::new(pattern).unwrap()),
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn files_and_directories_are_mounted_as_a_whole_and_globs_by_what_matches() {
         let one = |pattern: &str| {
-            decide(&[hold(&agent("a"), pattern, Strength::Blocking, Mode::Exclusive)]).unwrap()
+            decide(&[hold(&agent("a"), pattern, Strength::Blocking, HoldMode::Exclusive)]).unwrap()
         };
         for (pattern, whole) in
             [("src/", "src"), ("src/a b.rs", "src/a b.rs"), ("src/**", "src"), ("**", ""), ("a\\*b", "a*b")]
@@ -113,23 +113,23 @@ mod tests {
     fn only_a_reservation_of_another_in_this_project_counts() {
         let (a, me) = (agent("a"), agent("me"));
         let of = |who: &Actor, strength, mode| hold(who, "src/", strength, mode);
-        assert!(decide(&[of(&a, Strength::Blocking, Mode::Exclusive)]).is_some());
-        assert!(decide(&[of(&Actor::Person, Strength::Blocking, Mode::Exclusive)]).is_some());
-        assert!(decide(&[of(&me, Strength::Blocking, Mode::Exclusive)]).is_none());
-        assert!(decide(&[of(&a, Strength::Advisory, Mode::Exclusive)]).is_none());
-        let mut elsewhere = of(&a, Strength::Blocking, Mode::Exclusive);
+        assert!(decide(&[of(&a, Strength::Blocking, HoldMode::Exclusive)]).is_some());
+        assert!(decide(&[of(&Actor::Person, Strength::Blocking, HoldMode::Exclusive)]).is_some());
+        assert!(decide(&[of(&me, Strength::Blocking, HoldMode::Exclusive)]).is_none());
+        assert!(decide(&[of(&a, Strength::Advisory, HoldMode::Exclusive)]).is_none());
+        let mut elsewhere = of(&a, Strength::Blocking, HoldMode::Exclusive);
         elsewhere.project = Some("q".into());
         assert!(decide(&[elsewhere]).is_none());
         // A shared reservation is in the way of those who have not joined it.
-        let shared = of(&a, Strength::Blocking, Mode::Shared);
+        let shared = of(&a, Strength::Blocking, HoldMode::Shared);
         assert!(decide(std::slice::from_ref(&shared)).is_some());
-        assert!(decide(&[shared, of(&me, Strength::Blocking, Mode::Shared)]).is_none());
+        assert!(decide(&[shared, of(&me, Strength::Blocking, HoldMode::Shared)]).is_none());
     }
 
     #[test]
     fn what_the_person_lets_everyone_write_is_left_out() {
-        let held = hold(&agent("a"), "src/", Strength::Blocking, Mode::Exclusive);
-        let over = |pattern| hold(&Actor::Person, pattern, Strength::Overridden, Mode::Shared);
+        let held = hold(&agent("a"), "src/", Strength::Blocking, HoldMode::Exclusive);
+        let over = |pattern| hold(&Actor::Person, pattern, Strength::Overridden, HoldMode::Shared);
         assert!(decide(&[held.clone(), over("src/")]).is_none());
         let Some(Shielded::Matching { pattern, except }) = decide(&[held, over("src/a.rs")]) else {
             panic!()

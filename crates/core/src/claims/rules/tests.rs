@@ -129,7 +129,7 @@ impl World {
             Verb::Hold { who, what, shared, blocking, ttl } => {
                 let asked: Vec<ParsedResource> = what.iter().map(|what| resource(*what)).collect();
                 let strength = if *blocking { Strength::Blocking } else { Strength::Advisory };
-                let mode = if *shared { Mode::Shared } else { Mode::Exclusive };
+                let mode = if *shared { HoldMode::Shared } else { HoldMode::Exclusive };
                 let terms = Terms { strength, mode, reason: None, ttl: *ttl };
                 match hold(&live, &asker(*who), &asked, &terms, case, now) {
                     Ok((holds, changes)) => {
@@ -190,7 +190,7 @@ impl World {
         for (n, one) in live.iter().enumerate() {
             for other in &live[n + 1..] {
                 let (Some(a), Some(b)) = (one.resource.pattern(), other.resource.pattern()) else { continue };
-                let both_share = one.mode == Mode::Shared && other.mode == Mode::Shared;
+                let both_share = one.mode == HoldMode::Shared && other.mode == HoldMode::Shared;
                 let is_one = one.holder == other.holder;
                 assert!(is_one || both_share || !a.overlaps(b, Case::Matters), "{one:?} and {other:?}");
             }

@@ -20,7 +20,7 @@ use crate::config::HookSettings;
 use crate::config::settings_from;
 use crate::convergence::Counters;
 use crate::convergence::Domains;
-use crate::convergence::RadarNote;
+use crate::convergence::PublishedConvergence;
 use crate::convergence::ScoringContext;
 use crate::convergence::model;
 use crate::convergence::topics::words_of;
@@ -35,13 +35,13 @@ struct PublishedView {
     threshold: f64,
     domains: Domains,
     noise: Vec<String>,
-    note: RadarNote,
+    note: PublishedConvergence,
 }
 
 impl App {
     /// Returns the published data for agents in that worktree, or reads it from the store if the published
     /// data is out of date. If neither can be read, returns an empty note.
-    fn radar_note(&mut self, worktree: &Path) -> RadarNote {
+    fn radar_note(&mut self, worktree: &Path) -> PublishedConvergence {
         let published = self.engine.side_files().radar(worktree);
         published.unwrap_or_else(|| {
             let stored = self.engine.read().and_then(|tx| tx.radar_note(worktree));
@@ -52,7 +52,7 @@ impl App {
 
 impl PublishedView {
     fn new(
-        note: RadarNote,
+        note: PublishedConvergence,
         worktree: &Path,
         host: &dyn Host,
         environment: &dyn Fn(&str) -> Option<String>,

@@ -134,7 +134,8 @@ fn since(
         let both: [&Trail; 2] = [&one, &other];
         since.written = rules::both_wrote(both, made);
         since.spoken = rules::both_spoke(both, made, &prediction.signal.topics);
-        since.both_worked_on = both.iter().all(|trail| trail.goes_on_after(made.plus(rules::PATIENCE / 2)));
+        since.both_worked_on =
+            both.iter().all(|trail| trail.was_prompted_after(made.plus(rules::PATIENCE / 2)));
     }
     Ok(since)
 }

@@ -163,7 +163,7 @@ impl App {
             return Ok(Some(trail));
         }
         let Some((agent, None)) = self.engine.read()?.agent(session)? else { return Ok(None) };
-        files.begin_trail(session, &agent.project.id, &agent.location.worktree)?;
+        files.begin_or_continue_trail(session, &agent.project.id, &agent.location.worktree)?;
         Ok(files.trail(session))
     }
 }

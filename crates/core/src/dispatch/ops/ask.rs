@@ -14,12 +14,12 @@ use crate::dispatch::DispatchError;
 use crate::dispatch::DispatchLimits;
 use crate::dispatch::GateFacts;
 use crate::dispatch::GateRefusal;
-use crate::dispatch::GateRequest;
+use crate::dispatch::ModelTier;
+use crate::dispatch::RequestedRun;
 use crate::dispatch::ReviewOf;
 use crate::dispatch::RunRecord;
 use crate::dispatch::RunSpec;
 use crate::dispatch::Safety;
-use crate::dispatch::Tier;
 use crate::dispatch::gates;
 use crate::engine::StoreError;
 use crate::engine::Tx;
@@ -49,7 +49,7 @@ pub struct RunRequest {
     pub cli: String,
     pub model: Option<String>,
     /// The tier that the model must have, and the tier of the model that is named, if it is known.
-    pub tier: (Tier, Option<Tier>),
+    pub tier: (ModelTier, Option<ModelTier>),
     pub safety: Safety,
     pub name: AgentName,
     pub cwd: PathBuf,
@@ -149,7 +149,7 @@ impl App {
             accounts: accounts(&*tx, &request.project, now)?,
             chance: u64::from(self.host.random()[0]),
         };
-        let wish = GateRequest {
+        let wish = RequestedRun {
             task: &request.task,
             role: &request.role,
             cli: &request.cli,

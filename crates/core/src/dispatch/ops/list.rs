@@ -5,13 +5,13 @@ use std::rc::Rc;
 use crate::App;
 use crate::Timestamp;
 use crate::dispatch::Cost;
+use crate::dispatch::DailyCliSpending;
 use crate::dispatch::DispatchChange;
 use crate::dispatch::DispatchError;
 use crate::dispatch::Estimate;
 use crate::dispatch::Receipt;
 use crate::dispatch::ReceiptProblem;
 use crate::dispatch::RunRecord;
-use crate::dispatch::Spending;
 use crate::dispatch::Usage;
 use crate::dispatch::audit;
 use crate::dispatch::estimate;
@@ -106,7 +106,11 @@ impl App {
     }
 
     /// Returns the spending of a project in the last `days` days, today included.
-    pub fn spending(&mut self, project: &ProjectId, days: i64) -> Result<Vec<Spending>, DispatchError> {
+    pub fn spending(
+        &mut self,
+        project: &ProjectId,
+        days: i64,
+    ) -> Result<Vec<DailyCliSpending>, DispatchError> {
         let today = self.host.now().0.div_euclid(Timestamp::DAY);
         Ok(self.engine.read()?.spending(project, today.saturating_sub(days - 1))?)
     }

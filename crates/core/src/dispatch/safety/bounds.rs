@@ -7,7 +7,7 @@ use super::tools;
 
 /// The safety level of a run, and the tools that it may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct RunBounds {
     pub safety: Safety,
     /// The only tools that the run may use; absent: all.
     pub tools: Option<Vec<String>>,
@@ -19,7 +19,7 @@ const THEN: char = ';';
 /// The separator between two tools.
 const AND: char = ',';
 
-impl Bounds {
+impl RunBounds {
     /// Reads the bounds from the variable. An unknown safety level means the strictest.
     pub fn told(value: &str) -> Self {
         match value.split_once(THEN) {
@@ -40,7 +40,7 @@ impl Bounds {
     }
 }
 
-impl std::fmt::Display for Bounds {
+impl std::fmt::Display for RunBounds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.safety.as_str())?;
         match &self.tools {
@@ -57,22 +57,22 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for tools in [None, Some(vec![]), Some(vec!["Read".to_owned(), "web_fetch".to_owned()])] {
-            let bounds = Bounds { safety: Safety::AutoEdit, tools };
-            assert_eq!(Bounds::told(&bounds.to_string()), bounds);
+            let bounds = RunBounds { safety: Safety::AutoEdit, tools };
+            assert_eq!(RunBounds::told(&bounds.to_string()), bounds);
         }
-        assert_eq!(Bounds::told("everything;Bash").safety, Safety::Suggest);
+        assert_eq!(RunBounds::told("everything;Bash").safety, Safety::Suggest);
     }
 
     #[test]
     fn only_its_tools_and_our_talk() {
-        let bounds = Bounds::told("full-auto;Read,web_fetch");
+        let bounds = RunBounds::told("full-auto;Read,web_fetch");
         for tool in ["Read", "read", "WebFetch", "mcp__consort__send"] {
             assert!(bounds.has(tool), "{tool}");
         }
         for tool in ["Bash", "Write", "ReadAll", "mcp__consort__run", "mcp__other__send", ""] {
             assert!(!bounds.has(tool), "{tool}");
         }
-        assert!(!Bounds::told("full-auto;").has("Read"), "an empty list is none");
-        assert!(Bounds::told("full-auto").has("Bash"));
+        assert!(!RunBounds::told("full-auto;").has("Read"), "an empty list is none");
+        assert!(RunBounds::told("full-auto").has("Bash"));
     }
 }

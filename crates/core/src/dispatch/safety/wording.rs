@@ -1,8 +1,8 @@
 //! The texts that a model reads when its run may not do something.
 
 use super::ActionClass;
-use super::Bounds;
 use super::Classified;
+use super::RunBounds;
 use super::Safety;
 use crate::text;
 
@@ -47,7 +47,7 @@ pub fn refused(safety: Safety, found: &Classified) -> String {
 }
 
 /// Returns the reason why a tool is refused that the role of the run does not have.
-pub fn not_its_tool(bounds: &Bounds, tool: &str) -> String {
+pub fn not_its_tool(bounds: &RunBounds, tool: &str) -> String {
     let own = bounds.tools.as_deref().unwrap_or_default();
     let has = match own.is_empty() {
         true => "no tools".to_owned(),

@@ -31,7 +31,7 @@ impl App {
     }
 
     /// Opens what is known in a scope as of now, with what git has brought to a worktree.
-    pub fn knowledge_of(
+    pub fn knowledge_from_git(
         &mut self,
         scope: &Scope,
         worktree: &Path,
@@ -86,7 +86,7 @@ impl App {
         agent: &Agent,
     ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
         let (worktree, cwd) = self.standpoint(scope, agent);
-        self.knowledge_of(scope, &worktree, &cwd)
+        self.knowledge_from_git(scope, &worktree, &cwd)
     }
 
     /// Returns the worktree that has a scope's files, and the directory that an agent's paths are
@@ -145,7 +145,7 @@ impl App {
             let mut waiting = side_files.waiting_for_digest(project);
             waiting.retain(|(session, _)| *session != agent.session);
             waiting.push((agent.session.clone(), tokens));
-            side_files.set_waiting_for_digest(project, &waiting);
+            side_files.set_sessions_without_digest(project, &waiting);
         }
     }
 
@@ -174,13 +174,13 @@ impl App {
 
     /// Gives waiting sessions, with their next prompt, the digest that they could not get when they
     /// began.
-    pub fn tell_waiting(&mut self, project: &ProjectId) -> Result<(), StoreError> {
+    pub fn give_late_digests(&mut self, project: &ProjectId) -> Result<(), StoreError> {
         let side_files = self.engine.side_files();
         let waiting = side_files.waiting_for_digest(project);
         if waiting.is_empty() {
             return Ok(());
         }
-        side_files.set_waiting_for_digest(project, &[]);
+        side_files.set_sessions_without_digest(project, &[]);
         for (session, tokens) in waiting {
             let agent = self.engine.read()?.agent(&session)?;
             let Some((agent, None)) = agent else { continue };

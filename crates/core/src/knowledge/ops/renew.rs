@@ -11,7 +11,7 @@ use crate::knowledge::KnowledgeError;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Known;
 use crate::knowledge::RenewRequest;
-use crate::knowledge::Renewal;
+use crate::knowledge::RenewalRequest;
 use crate::knowledge::RenewalRequests;
 use crate::knowledge::Scope;
 use crate::knowledge::digest;
@@ -53,7 +53,7 @@ impl App {
             if paths.is_empty() {
                 nowhere.push(known.name.clone());
             }
-            asked.extend(paths.into_iter().map(|path| Renewal {
+            asked.extend(paths.into_iter().map(|path| RenewalRequest {
                 path,
                 about: digest::shown_as(known),
                 says: known.text(known.kind.fields()[1].name).to_owned(),
@@ -104,7 +104,7 @@ impl App {
                     side_files.set_renewals(&clone, &left);
                 }
             }
-            let texts = these.iter().map(Renewal::asked);
+            let texts = these.iter().map(RenewalRequest::asked);
             told.extend(texts.filter(|text| !side_files.notified_before(session, text)));
         }
         told

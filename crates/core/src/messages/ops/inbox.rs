@@ -11,10 +11,10 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::ChangeId;
 use crate::messages::Correspondent;
-use crate::messages::InboxRequest;
 use crate::messages::Letter;
-use crate::messages::MailFlag;
+use crate::messages::MailFlags;
 use crate::messages::MessageChange;
+use crate::messages::UnreadLettersRequest;
 use crate::messages::rules::DeliveryState;
 use crate::project::ProjectId;
 use crate::side_files::SideFiles;
@@ -22,14 +22,14 @@ use crate::side_files::SideFiles;
 impl App {
     /// Returns the letters not read yet, in the order they were sent. Unless the request only peeks, they are
     /// recorded as delivered, and [`App::mark_read`] must follow once they were shown.
-    pub fn inbox(&mut self, request: &InboxRequest) -> Result<Vec<Letter>, StoreError> {
+    pub fn inbox(&mut self, request: &UnreadLettersRequest) -> Result<Vec<Letter>, StoreError> {
         self.inbox_where(request, |_| true)
     }
 
     /// Returns the letters as [`App::inbox`] does, but only those that `is_wanted` selects.
     pub fn inbox_where(
         &mut self,
-        request: &InboxRequest,
+        request: &UnreadLettersRequest,
         is_wanted: impl Fn(ChangeId) -> bool,
     ) -> Result<Vec<Letter>, StoreError> {
         let flags = self.engine.side_files();
@@ -75,7 +75,7 @@ impl App {
             // If other letters are left, the flags stay: a hook decides which of them to deliver.
             let unread = tx.unread(mailbox)?;
             if unread.iter().all(|letter| messages.contains(&letter.message.id)) {
-                tx.set_flag(session, MailFlag::default());
+                tx.set_flag(session, MailFlags::default());
             }
         }
         let project = project(&*tx, mailbox)?;
@@ -110,7 +110,7 @@ fn waiting(
     host: &dyn Host,
     flags: &dyn SideFiles,
     tx: &dyn Tx,
-    request: &InboxRequest,
+    request: &UnreadLettersRequest,
 ) -> Result<Vec<Letter>, StoreError> {
     let mut letters = tx.unread(&request.mailbox)?;
     let state_of = delivery_states(host, flags, &request.mailbox);

@@ -12,7 +12,7 @@ use crate::monitor::MonitorChange;
 use crate::monitor::MonitorError;
 use crate::monitor::OpenedPane;
 use crate::monitor::PaneStateChange;
-use crate::monitor::RecordedState;
+use crate::monitor::RecordedPaneState;
 use crate::monitor::wording;
 use crate::presence::Agent;
 use crate::project::ProjectId;
@@ -20,14 +20,14 @@ use crate::project::ProjectId;
 impl App {
     /// Records that a pane came into a state and notifies the agent that opened it; returns `false` if that
     /// state is already recorded.
-    pub fn note_turn(&mut self, turn: &PaneStateChange) -> Result<bool, MonitorError> {
+    pub fn note_state_change(&mut self, turn: &PaneStateChange) -> Result<bool, MonitorError> {
         let now = self.host.now();
         let tx = self.engine.write()?;
         let record = tx.pane(&turn.place)?;
         let last = record.as_ref().and_then(|record| record.turn.as_ref());
         let is_same = last.is_some_and(|last| last.state == turn.state && last.about == turn.about);
         // Working is news only after another state.
-        if is_same || (last.is_none() && turn.state == RecordedState::Working) {
+        if is_same || (last.is_none() && turn.state == RecordedPaneState::Working) {
             return Ok(false);
         }
         let opened = record.and_then(|record| record.opened);
@@ -36,7 +36,7 @@ impl App {
             None => project_of(&*tx, turn)?,
         };
         let mut changes = vec![Change::Monitor(MonitorChange::Turned(Box::new(turn.clone())))];
-        if let Some(opened) = opened.filter(|_| turn.state != RecordedState::Working)
+        if let Some(opened) = opened.filter(|_| turn.state != RecordedPaneState::Working)
             && let Some(opener) = opener(&*tx, &opened)?
         {
             let text = wording::told_opener(turn, &opened);

@@ -50,7 +50,7 @@ impl App {
     }
 
     /// Tells whether something that waits, or has waited within the last hour, has that number.
-    pub fn has_been_numbered(&mut self, number: Number) -> bool {
+    pub fn is_recent_number(&mut self, number: Number) -> bool {
         let now = self.host.now();
         let mut is_known = false;
         let mut look =

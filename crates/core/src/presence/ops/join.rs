@@ -194,7 +194,7 @@ fn begin(files: &dyn SideFiles, agent: &Agent, joined: bool, now: Timestamp) -> 
     if joined || files.activity(&agent.session).is_none() {
         files.start_activity(&agent.session, now)?;
         // Without a trail, only predictions about the session are missing.
-        let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.location.worktree);
+        let _ = files.begin_or_continue_trail(&agent.session, &agent.project.id, &agent.location.worktree);
     }
     files.note_host(agent);
     Ok(())

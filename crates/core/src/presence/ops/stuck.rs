@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 use super::partition_alive;
 use crate::App;
 use crate::Timestamp;
-use crate::claims::WaitingSession;
+use crate::claims::SessionWait;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::journal::Actor;
@@ -90,7 +90,7 @@ pub(super) fn waiters<'a>(
     host: &dyn Host,
     files: &dyn SideFiles,
     agents: &'a [Agent],
-) -> Vec<(&'a Agent, WaitingSession)> {
+) -> Vec<(&'a Agent, SessionWait)> {
     let waits = |agent: &'a Agent| {
         let waiting = files.waiting(&agent.session)?;
         host.is_alive(&waiting.process).then_some((agent, waiting))

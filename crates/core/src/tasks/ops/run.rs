@@ -22,7 +22,10 @@ use crate::tasks::board::run_worker;
 
 impl App {
     /// Finds the task that a run would claim: the named one, or the first that is ready.
-    pub fn task_for_run(&mut self, request: &TaskRequest) -> Result<(TaskKey, Option<String>), TaskError> {
+    pub fn find_task_for_run(
+        &mut self,
+        request: &TaskRequest,
+    ) -> Result<(TaskKey, Option<String>), TaskError> {
         let files = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.read()?;
