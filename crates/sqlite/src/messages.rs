@@ -225,7 +225,7 @@ fn most_urgent(
                ORDER BY priority DESC, seq";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([recipient])?;
-    let (mut unread, mut waiting) = (Vec::new(), 0);
+    let (mut unread, mut waiting, mut is_more) = (Vec::new(), 0, false);
     // The number of delivered letters is known, so the search ends when all of them and enough others
     // were seen.
     let mut delivered: usize = deliveries.iter().map(|delivery| delivery.messages.len()).sum();
@@ -234,8 +234,9 @@ fn most_urgent(
         if delivered > 0 && delivery_of(deliveries, one.id).is_some() {
             delivered -= 1;
         } else if waiting == most {
+            is_more = true;
             if delivered == 0 {
-                return Ok((unread, true));
+                break;
             }
             continue;
         } else {
@@ -243,8 +244,7 @@ fn most_urgent(
         }
         unread.push(one);
     }
-    let is_all = waiting < most;
-    Ok((unread, !is_all))
+    Ok((unread, is_more))
 }
 
 /// Tells how long a change is kept: while one of the messages it is about has a letter.

@@ -153,6 +153,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert_eq!(read(&mut app, &who("raven")), [to_all]);
 
     by_hooks(&mut app);
+    in_batches(&mut app);
     let three = inherited_by_name(&mut app);
     forgotten(&mut app, three);
 }
@@ -186,6 +187,40 @@ fn by_hooks(app: &mut StoryApp) {
     assert_eq!(collect(app, 63, "bear", DeliveryPoint::End { may_go_on: true }), None);
     assert_eq!(receipts(app, &who("raven")), "Bear read");
     assert!(two > one);
+}
+
+/// Delivers many letters a batch at a time, says that there are more, and finds fresh letters behind stale ones.
+fn in_batches(app: &mut StoryApp) {
+    let host = app.host().clone();
+    for n in 0..33 {
+        send(app, 10, &["Bear"], &format!("letter {n}")).unwrap();
+    }
+    let shown = |app: &mut StoryApp, pid: u32, moment: DeliveryPoint| {
+        let batch = collect(app, pid, "bear", moment).unwrap();
+        app.shown(&batch).unwrap();
+        host.kill(pid);
+        batch.text
+    };
+    let text = shown(app, 80, DeliveryPoint::AfterTool);
+    assert!(text.contains("32 messages") && text.contains("[consort] more: `consort inbox`"), "{text}");
+    let text = shown(app, 81, DeliveryPoint::AfterTool);
+    assert!(text.contains("> letter 32") && !text.contains("more:"), "{text}");
+    host.advance(1_000);
+    assert_eq!(collect(app, 82, "bear", DeliveryPoint::BeforeTool), None);
+
+    for n in 0..40 {
+        send(app, 10, &["Bear"], &format!("old {n}")).unwrap();
+    }
+    host.advance(31 * Timestamp::MINUTE);
+    send(app, 10, &["Bear"], "fresh").unwrap();
+    let text = shown(app, 83, DeliveryPoint::AfterTool);
+    assert!(text.contains("> fresh") && !text.contains("> old"), "{text}");
+    assert_eq!(collect(app, 84, "bear", DeliveryPoint::AfterTool), None);
+    let text = shown(app, 85, DeliveryPoint::Prompt);
+    assert!(text.contains("> old 0") && text.contains("more: `consort inbox`"), "{text}");
+    assert_eq!(read(app, &who("bear")).len(), 8);
+    host.advance(1_000);
+    assert_eq!(collect(app, 86, "bear", DeliveryPoint::BeforeTool), None);
 }
 
 /// Passes the waiting letters of an agent that is gone to the one that takes its name.

@@ -38,7 +38,14 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
                 _ => Ok((key, key.check(&value)?)),
             });
             match checked.and_then(|(key, value)| {
-                let now = accepted.iter().rev().find(|setting| setting.key == key.name);
+                let is_cut_by_project = |setting: &Setting| {
+                    key.name.starts_with("budget.")
+                        && matches!(setting.source, super::SettingSource::Project(_))
+                };
+                // What the person may spend does not depend on what a project would rather spend.
+                let of_key = accepted.iter().rev().filter(|setting| setting.key == key.name);
+                let now =
+                    of_key.clone().find(|setting| !is_cut_by_project(setting)).or(of_key.clone().next());
                 // A project's file is always compared: only the person decides what acts on their
                 // behalf, and how they are notified.
                 let is_compared =

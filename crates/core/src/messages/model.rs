@@ -94,6 +94,9 @@ pub struct RecordedMessage {
 pub struct RepliedTo {
     pub id: ChangeId,
     pub number: Number,
+    /// The project that the number counts in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
 }
 
 /// A change of messages and letters.
@@ -171,6 +174,12 @@ impl Message {
     /// to another project.
     pub fn called(&self, here: Option<&ProjectId>) -> String {
         called(self.project.as_ref(), self.project_name.as_deref(), self.number, here)
+    }
+
+    /// Names the message that this one replies to, for a reader in the project `here`.
+    pub(super) fn called_reply(&self, answered: &RepliedTo, here: Option<&ProjectId>) -> String {
+        let name = self.project_name.as_deref().filter(|_| answered.project == self.project);
+        called(answered.project.as_ref(), name, answered.number, here)
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn batch(
         letters[..shown].iter().filter(|letter| letter.message.sent.from.who != Actor::Consort).collect();
     let mut block = wording::heading(&shown_letters);
     block.push_str(&quoted);
-    if shown < letters.len() {
+    if shown < letters.len() || is_more {
         block.push_str(&wording::more(letters.len() - shown, is_more));
     }
     if settings.hints_at_replies()
@@ -141,7 +141,7 @@ fn quote(
         from(quoted, &sent.from);
     }
     if let Some(answered) = &sent.reply_to {
-        let _ = write!(quoted, ", in reply to #{}", answered.number);
+        let _ = write!(quoted, ", in reply to {}", message.called_reply(answered, reader.here));
     }
     quoted.push_str(", ");
     match text::age(now.since(message.at)).as_str() {

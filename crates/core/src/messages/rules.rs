@@ -90,7 +90,11 @@ pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, 
         priority: request.priority.unwrap_or_else(|| request.kind.priority()),
         text: request.text.clone(),
         thread: answered.as_ref().map(Message::thread),
-        reply_to: answered.map(|message| RepliedTo { id: message.id, number: message.number }),
+        reply_to: answered.map(|message| RepliedTo {
+            id: message.id,
+            number: message.number,
+            project: message.project,
+        }),
         key: request.key.clone(),
     };
     Ok(Decision::Send { sent, failed })

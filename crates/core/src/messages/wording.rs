@@ -35,8 +35,12 @@ pub(super) fn reply(first: &str, is_one: bool) -> String {
 
 /// Words the line that says how many letters did not fit.
 pub(super) fn more(count: usize, is_more: bool) -> String {
-    let over = if is_more { "over " } else { "" };
-    format!("[consort] {over}{count} more: `consort inbox`\n")
+    let count = match (count, is_more) {
+        (0, _) => String::new(),
+        (count, true) => format!("over {count} "),
+        (count, false) => format!("{count} "),
+    };
+    format!("[consort] {count}more: `consort inbox`\n")
 }
 
 /// Words the line that says that a text was cut.

@@ -98,8 +98,11 @@ pub(super) fn classify(program: &str, args: Args<'_>) -> Option<ActionClass> {
             interpreter(name, args)
         }
         // It runs programs, and manages packages.
-        "bun" => match system::classify(name, args) {
-            Some(class) if class != ActionClass::BashExec => class,
+        "bun" => match args.operands().next() {
+            Some(
+                "add" | "a" | "install" | "i" | "remove" | "rm" | "update" | "link" | "unlink" | "pm"
+                | "publish",
+            ) => system::classify(name, args).unwrap_or(ActionClass::BashExec),
             _ => interpreter(name, args),
         },
         _ => match system::classify(name, args) {

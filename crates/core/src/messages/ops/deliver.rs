@@ -5,6 +5,8 @@ use super::name_projects;
 use crate::App;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::host::MachineProcess;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::messages::DeliveredBatch;
@@ -12,10 +14,16 @@ use crate::messages::DeliveryPoint;
 use crate::messages::MessageChange;
 use crate::messages::quote;
 use crate::messages::rules;
+use crate::messages::rules::DeliveryPlan;
+use crate::messages::rules::DeliveryState;
 use crate::presence::SessionId;
+use crate::time::Timestamp;
 
 /// Most waiting letters that one hook delivers; the next delivers more.
 const MOST: usize = 32;
+
+/// Most waiting letters that a hook looks at where the first are not for this moment.
+const MOST_LOOKED_AT: usize = 512;
 
 impl App {
     /// Collects the letters that a hook delivers to its session at this moment, and records them as
@@ -39,10 +47,8 @@ impl App {
         }
         let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
-        // A hook that delivers no letters need only know whether there are any.
-        let most = if moment.hands_over() { MOST } else { 1 };
-        let (letters, is_more) = tx.most_urgent(&mailbox, most)?;
-        let mut plan = rules::plan(letters, moment, now, delivery_states(&*self.host, &*flags, &mailbox));
+        let (mut plan, is_more) =
+            planned(&*tx, &mailbox, moment, now, delivery_states(&*self.host, &*flags, &mailbox))?;
 
         let mut changes = Vec::new();
         if !plan.read.is_empty() {
@@ -89,8 +95,9 @@ impl App {
         }
         let mut flag = rules::flag_after(&plan, handed, now);
         if is_more {
-            // The next hook will look at the remaining letters.
-            (flag.new, flag.later) = (true, true);
+            // The next hook looks at the remaining letters, unless this one found none for a tool's result.
+            flag.later = true;
+            flag.new |= handed > 0 || !moment.hands_over();
         }
         tx.set_flag(session, flag);
         Self::conclude(&*self.host, tx, now, Some(me.project.id), mailbox, changes)?;
@@ -101,4 +108,28 @@ impl App {
     pub fn shown(&mut self, batch: &DeliveredBatch) -> Result<(), StoreError> {
         self.engine.side_files().note_shown(&batch.session, &batch.by)
     }
+}
+
+/// Decides what becomes of the letters of a mailbox at this moment; says too whether there are more.
+fn planned(
+    tx: &dyn Tx,
+    mailbox: &Actor,
+    moment: DeliveryPoint,
+    now: Timestamp,
+    states: impl Fn(&MachineProcess) -> DeliveryState,
+) -> Result<(DeliveryPlan, bool), StoreError> {
+    // A hook that delivers no letters need only know whether there are any.
+    let most = if moment.hands_over() { MOST } else { 1 };
+    let (letters, is_more) = tx.most_urgent(mailbox, most)?;
+    let plan = rules::plan(letters, moment, now, &states);
+    if !(moment.hands_over() && is_more && plan.hand.is_empty()) {
+        return Ok((plan, is_more));
+    }
+    // The oldest are too old to be shown with a tool's result; there may be fresh ones behind them.
+    let (letters, is_more) = tx.most_urgent(mailbox, MOST_LOOKED_AT)?;
+    let mut plan = rules::plan(letters, moment, now, &states);
+    let rest = plan.hand.split_off(plan.hand.len().min(MOST));
+    let is_more = is_more || !rest.is_empty();
+    plan.rest.extend(rest);
+    Ok((plan, is_more))
 }

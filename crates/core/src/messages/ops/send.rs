@@ -107,8 +107,9 @@ impl Sending<'_> {
             project = tx.agent(session)?.map(|(agent, _)| agent.project.id);
         }
         let project = project.or_else(|| here.clone());
-        let elsewhere = match &project {
-            Some(id) if project != here => {
+        let numbered_in = former.as_ref().map_or(&project, |former| &former.project);
+        let elsewhere = match numbered_in {
+            Some(id) if *numbered_in != here => {
                 project_name(&tx.projects()?, id).or_else(|| Some(id.short().to_owned()))
             }
             _ => None,
