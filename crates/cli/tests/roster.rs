@@ -182,3 +182,17 @@ fn after_a_compaction_a_session_knows_what_it_has() {
     );
     assert!(tokens(&told) <= 200, "{}", tokens(&told));
 }
+
+#[test]
+fn a_log_does_not_grow_with_every_message() {
+    let world = world();
+    start(&world, "s1", "Falcon");
+    start(&world, "s2", "Raven");
+    for n in 0..3 {
+        assert_eq!(world.run_as(Some("s1"), &["send", "Raven", &format!("message {n}")]).code, 0);
+    }
+    for session in ["s1", "s2"] {
+        let log = std::fs::read_to_string(world.data().join("sessions").join(session).join("log")).unwrap();
+        assert_eq!(log.lines().filter(|line| line.starts_with("met\t")).count(), 1, "{log}");
+    }
+}

@@ -43,10 +43,15 @@ impl dyn SideFiles + '_ {
         is_marked && matches!(self.set_fields(session, &[(ROSTER, "")]), Ok(true))
     }
 
-    /// Records that two sessions have dealt with each other.
+    /// Records, once, that two sessions have dealt with each other.
     pub fn note_contact(&self, one: &SessionId, other: &SessionId) {
-        let _ = self.add(one, &LogLine::Met(other.clone()));
-        let _ = self.add(other, &LogLine::Met(one.clone()));
+        for (session, met) in [(one, other), (other, one)] {
+            let line = LogLine::Met(met.clone());
+            // Every hook of the session reads its log, which must not grow with every message.
+            if !self.read_log(session).has(&line) {
+                let _ = self.add(session, &line);
+            }
+        }
     }
 
     /// Returns the agents that a session was not told of, and records that it now was. An agent that was
