@@ -31,6 +31,9 @@ pub(crate) struct Args {
     /// In this terminal, not in a tmux session of its own
     #[arg(long)]
     here: bool,
+    /// Connecting was offered already: do not offer it
+    #[arg(long, hide = true)]
+    asked: bool,
 }
 
 /// Runs `consort up`: comes back to a screen that runs in a tmux session of its own, or begins one.
@@ -79,7 +82,8 @@ fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
     phases.ended("finding agent CLIs");
     let consent = if args.yes { Consent::Given } else { Consent::Offer };
     let parts = Parts::offered(consent);
-    if !targets.is_empty() && (args.yes || opened.config.get("init.offer") == "true") {
+    let is_offered = opened.config.get("init.offer") == "true" && !args.asked;
+    if !targets.is_empty() && (args.yes || is_offered) {
         // The screen is worth seeing even if connecting failed.
         connected |= connect::offer(world, &targets, parts, consent)?.0;
     }
@@ -96,7 +100,7 @@ fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
     };
     if is_in_session {
         // The questions were asked here, so the screen's own process asks none.
-        let mut words = vec!["--set", "init.offer=false", "up", "--here"];
+        let mut words = vec!["up", "--here", "--asked"];
         words.extend(args.all.then_some("--all"));
         return Err(session::enter(&world.cwd, &words));
     }

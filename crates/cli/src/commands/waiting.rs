@@ -155,7 +155,8 @@ fn paragraph(item: &Value, now: Timestamp) -> String {
     }
     if let Some(reset) = item["reset_at"].as_str() {
         let when = time::parse_since(reset, now).map_or_else(|_| reset.to_owned(), time::local);
-        shown.push_str(&format!("     it goes on at {when}\n"));
+        let what = if why == "contest" { "it is decided at" } else { "it goes on at" };
+        shown.push_str(&format!("     {what} {when}\n"));
     }
     // The options in the form in which they can be typed.
     let word = |option: &Value| match text(option, 120) {

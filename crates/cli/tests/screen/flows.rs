@@ -135,6 +135,8 @@ fn a_contest_is_resolved_and_a_reservation_overridden() {
     assert_eq!(world.run_as(Some("s2"), &["holds", "contest", "src/auth/", "--reason", "release"]).code, 0);
     screen.shows("Needs you (1)");
     screen.shows("wants src/auth/");
+    let waiting = world.run("waiting").stdout;
+    assert!(waiting.contains("it is decided at") && !waiting.contains("it goes on at"), "{waiting}");
     screen.press(&[".", "a"]);
     screen.shows("release it from Falcon: it is free to take (asks)");
     screen.press(&["2"]);

@@ -83,9 +83,15 @@ fn up_comes_back_and_down_says_who_goes_on() {
     world.run(&["open", "claude", "--name", "Falcon", "--prompt", "hello"]);
     let nothing = world.run(&["down"]);
     assert!(nothing.code == 1 && nothing.stderr.contains("no screen runs"), "{nothing}");
-    let line =
-        format!("env -u TMUX -u TMUX_PANE {} up --yes; echo back; sleep 600", env!("CARGO_BIN_EXE_consort"));
+    let (_, path) = world.environment().iter().rfind(|(name, _)| name == "PATH").unwrap();
+    let line = format!(
+        "env -u TMUX -u TMUX_PANE 'PATH={path}' {} up; echo back; sleep 600",
+        env!("CARGO_BIN_EXE_consort")
+    );
     let first = Tmux::start(&world.world, world.environment(), &["sh", "-c", &line]);
+    // Connecting is offered once, not in the session again.
+    first.shows("[Y/n/");
+    first.run(&["send-keys", "n", "Enter"]);
     first.shows("? help");
     assert!(world.tmux(&["list-sessions", "-F", "#{session_name}"]).contains("screen"));
     let second = Tmux::start(&world.world, world.environment(), &["sh", "-c", &line]);
@@ -93,6 +99,13 @@ fn up_comes_back_and_down_says_who_goes_on() {
     // Both terminals show the same screen.
     second.run(&["send-keys", "8"]);
     first.shows("claims.enforcement");
+    // No setting was changed for the screen.
+    second.run(&["send-keys", "-l", "/init.offer"]);
+    let is_filtered =
+        |screen: &String| screen.contains("/init.offer") && !screen.contains("claims.enforcement");
+    let shown = until("the setting alone", || first.screen(), is_filtered);
+    assert!(!shown.contains("command line"), "{shown}");
+    second.run(&["send-keys", "Enter"]);
     let down = world.run(&["down"]);
     assert_eq!(down.code, 0, "{down}");
     assert!(down.stdout.contains("These go on: Falcon (claude)."), "{down}");

@@ -156,9 +156,9 @@ fn a_filter_is_seen_while_it_is_typed() {
     assert!(model.feed().count() > 0 && model.feed().all(|line| line.text.contains("part3")));
 }
 
-/// A typed command is about the project on the screen.
+/// A command about paths is about the chosen project; the numbers on the screen are those of its own project.
 #[test]
-fn a_command_runs_in_the_project_that_is_shown() {
+fn a_command_about_paths_runs_in_the_chosen_project() {
     let mut model = model(120, 40);
     let cwd = |effects: &[Effect]| match effects {
         [Effect::Run(errand) | Effect::InTerminal(errand)] => errand.cwd.clone(),
@@ -171,23 +171,40 @@ fn a_command_runs_in_the_project_that_is_shown() {
     press(&mut model, "pp");
     assert_eq!(model.scope.as_deref(), Some("web"));
     assert_eq!(cwd(&press(&mut model, ":reserve src/\n")).as_deref(), Some("/w/web"));
-    assert_eq!(cwd(&press(&mut model, ":chat Heron\n")).as_deref(), Some("/w/web"));
+    assert_eq!(cwd(&press(&mut model, ":--set a=b open claude\n")).as_deref(), Some("/w/web"));
+    let elsewhere =
+        ["reply 3 yes", "runs show 1", "task claim 2", "radar show 1", "answer 2 allow", "chat Heron"];
+    for line in elsewhere {
+        assert_eq!(cwd(&press(&mut model, &format!(":{line}\n"))), None, "{line}");
+    }
+    // Without an agent on this machine, only commands about paths are refused.
+    model.data.agents.iter_mut().filter(|agent| agent.project == "web").for_each(|agent| {
+        agent.machine = Some("elsewhere".to_owned());
+    });
+    assert!(press(&mut model, ":reserve src/\n").is_empty());
+    assert!(drawn(&mut model).contains("Nobody is at work in web on this machine"));
+    assert_eq!(cwd(&press(&mut model, ":who\n")), None);
 }
 
-/// The word to type and the way to leave are visible however long the path is.
+/// The word to type, what it does and the way to leave are visible however long the path is.
 #[test]
 fn the_word_to_type_is_seen_beside_a_long_path() {
-    let mut model = model(60, 20);
-    for reservation in model.data.reservations.iter_mut().filter(|one| one.path == "src/auth/") {
-        reservation.path += &"a-long-directory/".repeat(12);
+    for (directories, is_cut) in [(12, false), (60, true)] {
+        let mut model = model(60, 20);
+        for reservation in model.data.reservations.iter_mut().filter(|one| one.path == "src/auth/") {
+            reservation.path += &"a-long-directory/".repeat(directories);
+        }
+        press(&mut model, "4↓o");
+        let Some(InputPurpose::Word { word, .. }) = model.input.as_ref().map(|input| input.purpose.clone())
+        else {
+            panic!("no word is asked for");
+        };
+        let drawn = drawn(&mut model);
+        assert_eq!(drawn.lines().any(|line| line.trim_end() == "…"), is_cut, "{drawn}");
+        let screen = drawn.replace('\n', " ");
+        assert!(screen.contains(&format!("Type {word} to let everyone write")), "{screen}");
+        assert!(screen.contains("for 10 minutes. Esc leaves it."), "{screen}");
     }
-    press(&mut model, "4↓o");
-    let Some(InputPurpose::Word { word, .. }) = model.input.as_ref().map(|input| input.purpose.clone())
-    else {
-        panic!("no word is asked for");
-    };
-    let screen = drawn(&mut model).replace('\n', " ");
-    assert!(screen.contains(&format!("Type {word} to")) && screen.contains("Esc leaves it."), "{screen}");
 }
 
 #[test]

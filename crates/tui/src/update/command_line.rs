@@ -39,6 +39,11 @@ const IN_TERMINAL: &[&str] = &[
     "with",
 ];
 
+/// Commands about paths, or that start an agent in a directory: they run in the project that is chosen. All
+/// others run where the screen runs, because the numbers of messages, runs and the queue that it shows are those
+/// of its own project.
+const IN_CHOSEN_PROJECT: &[&str] = &["explain", "holds", "open", "release", "reserve", "run", "wait", "with"];
+
 /// Options with which a command runs until it is ended, or asks.
 const GOES_ON: &[&str] = &["--follow", "-f", "--wait", "--attach", "--force", "--watch"];
 
@@ -67,10 +72,14 @@ pub(super) fn carry_out(model: &mut Model, line: &str) -> Vec<Effect> {
         Some(_) => {}
     }
     let mut errand = CommandRun { words, ..CommandRun::default() }.as_page();
-    // The command is about the project that is shown, so it runs in a worktree of that project.
-    if let Some(other) = model.scope.clone().filter(|project| *project != model.project) {
+    let is_about_place =
+        after_options(&errand.words).first().is_some_and(|name| IN_CHOSEN_PROJECT.contains(&name.as_str()));
+    let other = model.scope.clone().filter(|project| *project != model.project && is_about_place);
+    if let Some(other) = other {
         let Some(agent) = model.data.agents.iter().find(|agent| is_at_work_here(agent, &other)) else {
-            model.complain(format!("Nobody is at work in {other}, so there is no directory to run it in."));
+            model.complain(format!(
+                "Nobody is at work in {other} on this machine, so there is no directory to run this in."
+            ));
             return Vec::new();
         };
         errand = errand.in_dir(&agent.worktree);

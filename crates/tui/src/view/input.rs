@@ -20,6 +20,9 @@ const MOST_LINES: usize = 6;
 /// The most lines of the label above the input line, which may contain a long path.
 const MOST_LABEL_LINES: usize = 6;
 
+/// The lines that stay at the end of a label that is too long: they say for how long, or what is less protected.
+const LAST_LABEL_LINES: usize = 3;
+
 /// Returns the number of lines that the bottom takes.
 pub(super) fn height(model: &Model, width: u16) -> u16 {
     match (&model.input, &model.toast) {
@@ -34,11 +37,15 @@ pub(super) fn height(model: &Model, width: u16) -> u16 {
     }
 }
 
-/// Returns the lines of the label above the input line, which says what to type.
+/// Returns the lines of the label above the input line, which says what to type. A label that is too long is cut
+/// in the middle.
 fn label(model: &Model, input: &Input, width: u16) -> Vec<String> {
     let text = asked_for(model, input);
     let mut lines = if text.is_empty() { Vec::new() } else { wrap(&text, usize::from(width)) };
-    lines.truncate(MOST_LABEL_LINES);
+    if lines.len() > MOST_LABEL_LINES {
+        let cut = MOST_LABEL_LINES - LAST_LABEL_LINES - 1..lines.len() - LAST_LABEL_LINES;
+        lines.splice(cut, ["…".to_owned()]);
+    }
     lines
 }
 
