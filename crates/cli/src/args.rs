@@ -79,7 +79,7 @@ enum Command {
     Wait(commands::wait::Args),
     /// List the agents that wait for you, and what can be done about each
     Waiting(commands::waiting::Args),
-    /// Answer a question of an agent, or say what to do about one that does not go on
+    /// Answer an agent's question, or say what to do about one that has stalled
     Answer(commands::answer::Args),
     /// List, claim, complete and give back the tasks of a spec
     Task(commands::task::Args),
@@ -120,7 +120,7 @@ enum Command {
     Init(commands::init::Args),
     /// Start an agent CLI connected for this one run, and leave its settings alone
     With(commands::with::Args),
-    /// Disconnect: give their settings back as they were
+    /// Disconnect agent CLIs: their settings become what they were
     Uninit(commands::uninit::Args),
     /// Check that everything is connected and sound
     Doctor(commands::doctor::Args),

@@ -90,7 +90,7 @@ fn is_connected_for_user(cli: &dyn AgentCli) -> bool {
     let Some(paths) = Paths::from_environment() else { return false };
     let config_dir = cli.config_dir(&paths.home, &env::get);
     let file = cli.hooks(consort_agents::Level::User(&config_dir)).file;
-    let text = consort_files::read(&file, 16 << 20).unwrap_or_default();
+    let text = consort_files::read_regular_file(&file, 16 << 20).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let kind = cli.kind();
     text.contains(&format!(" hook {kind} ")) || text.contains(&format!("KIND = \"{kind}\""))
@@ -160,7 +160,7 @@ pub(crate) fn surroundings(cli: Option<&dyn AgentCli>) -> CommandEnvironment {
     let is_around = |cli: &&&'static dyn AgentCli| cli.session_variable().and_then(env::get).is_some();
     let cli = cli.or_else(|| consort_agents::ALL.iter().find(is_around).copied());
     CommandEnvironment {
-        script: |path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok(),
+        script: |path| String::from_utf8(consort_files::read_regular_file(path, LONGEST_SCRIPT).ok()?).ok(),
         variable: env::get,
         names: consort_host::names,
         alias_file: cli.and_then(|cli| cli.alias_file()),

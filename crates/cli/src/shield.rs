@@ -19,7 +19,7 @@ use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::env;
 use consort_host::shield;
-use consort_host::shield::ReplacementCommand;
+use consort_host::shield::ExecCommand;
 use consort_sqlite::Store;
 use consort_sqlite::StoreUser;
 
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let Some(ShieldedCommand { text, mut command }) = ShieldedCommand::read(arguments) else {
         return ExitCode::from(2);
     };
-    let Some(plain) = ReplacementCommand::new(command.clone()) else { return ExitCode::from(2) };
+    let Some(plain) = ExecCommand::new(command.clone()) else { return ExitCode::from(2) };
     plain.exec_after(PATIENCE);
     match protected(&text) {
         Ok(paths) if paths.is_empty() => {}
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         }
         Err(error) => hook::log(&format!("shield: {error}")),
     }
-    let error = ReplacementCommand::new(command).unwrap_or(plain).exec();
+    let error = ExecCommand::new(command).unwrap_or(plain).exec();
     let _ = writeln!(std::io::stderr(), "consort shield: {}: {error}", shown(arguments));
     // The exit codes that shells use.
     ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })

@@ -16,9 +16,9 @@ fn the_nearest_tier_wins_and_is_named() {
         context.reply_hint = true          # say how to reply to a message (modes `full` and `minimal`)
         context.sender_details = true      # say where a sender works when it first writes (mode `full`)
         context.stale_reads = true         # say when a file that a session has read was changed by others (modes `full` and `minimal`)
-        claims.enforcement = block         # what becomes of a write to what another agent has reserved
+        claims.enforcement = block         # how writes to others' reservations are treated
         claims.worktrees = warn            # the same in another worktree than its holder's, where nothing of the holder's is overwritten
-        claims.shield = auto               # run commands whose text does not tell what they write with others' reservations read-only, where that can be done
+        claims.shield = auto               # make others' reservations read-only for commands whose text does not tell what they write, where that can be done
         claims.contest_seconds = 120       # how long a holder has to answer a contest
         claims.auto_minutes = 10           # how long others are told that an agent has edited a file; 0: not at all
         convergence.enabled = true         # foresee where agents' works meet, and say so
@@ -43,8 +43,8 @@ fn the_nearest_tier_wins_and_is_named() {
         monitor.accept_suggestions = false # let an agent that was opened go on with what its composer suggests, three times at most
         monitor.continue_after_limit = false # type a word into the pane of an agent whose usage limit has ended, so that it goes on
         dispatch.cli =                     # which agent CLI does the work of a run for which none is named; empty: the first that is installed
-        dispatch.safety = auto-edit        # how much a run may do by itself for which nothing else is said
-        dispatch.agents = suggest          # how much a run may do that an agent asks for which has to ask you itself
+        dispatch.safety = auto-edit        # the safety level of a run, unless it or its role has another
+        dispatch.agents = suggest          # the safety level of a run that is started by an agent which has to ask you itself
         dispatch.depth = 2                 # how many runs may be above one another
         dispatch.timeout_minutes = 60      # how long a run may take; 0: as long as it takes
         dispatch.environment =             # which of your variables a run gets besides the usual ones and those of its CLI: `CARGO_* GOPATH`

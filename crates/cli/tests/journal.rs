@@ -83,7 +83,7 @@ fn it_tells_what_happened() {
     let lines =
         tail.lines().map(|line| if at(line) { line.replace(&line[8..27], "<time>") } else { line.into() });
     expect![[r#"
-             1  <time>  project shop seen first (path:$WORLD/shop); Raven joined (test in shop)
+             1  <time>  project shop first seen (path:$WORLD/shop); Raven joined (test in shop)
              2  <time>  Bear joined (test in shop)
              3  <time>  you: Raven is now Crow
              4  <time>  you: Bear was sent away

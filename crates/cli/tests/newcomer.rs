@@ -147,7 +147,7 @@ fn hints_name_what_can_be_typed() {
         None,
         &["agent", "leave"],
         &expect![[r#"
-        [stderr] Error: no agent is named, and you are none
+        [stderr] Error: no agent is named, and you are not one
         [stderr] Hint: name it with `--agent <name>`; `consort who` lists them
         [exit 1]
     "#]],

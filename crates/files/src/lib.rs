@@ -7,7 +7,7 @@
 //!
 //! - reads, replaces and copies files in a repository ([`NoFollowTree`]): **no link is followed
 //!   at any level**, only regular files are opened, and a size limit holds;
-//! - reads other small files ([`read`]) and replaces files of the user's own
+//! - reads other small files ([`read_regular_file`]) and replaces files of the user's own
 //!   ([`replace`]), atomically and with their mode kept;
 //! - removes directories recursively ([`OurDir`]), and only **below a directory
 //!   that carries our marker**.
@@ -22,8 +22,8 @@ mod tree;
 pub use our_dir::MARKER;
 pub use our_dir::OurDir;
 pub use read::is_regular;
-pub use read::read;
 pub use read::read_open;
+pub use read::read_regular_file;
 pub use replace::NewFile;
 pub use replace::replace;
 pub use temporary_files::TemporaryFiles;

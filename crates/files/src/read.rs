@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 
 /// Reads a regular file of at most `limit` bytes. A pipe, a device or a longer
 /// file is an error; links are followed.
-pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub fn read_regular_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // Non-blocking: otherwise opening a pipe would block until somebody writes to it.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     read_open(&rustix::fs::openat(CWD, path, flags, Mode::empty())?, limit)

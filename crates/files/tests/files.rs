@@ -15,7 +15,7 @@ use consort_files::NewFile;
 use consort_files::NoFollowTree;
 use consort_files::OurDir;
 use consort_files::TemporaryFiles;
-use consort_files::read;
+use consort_files::read_regular_file;
 use consort_files::replace;
 
 const LIMIT: u64 = 1_000;
@@ -119,7 +119,7 @@ fn a_file_is_replaced_as_a_whole_with_its_mode_kept() {
     assert_eq!(names(temp.path()), ["link", "pending", "settings"]);
 
     assert!(Command::new("mkfifo").arg(temp.path().join("pipe")).status().unwrap().success());
-    refused(read(&temp.path().join("pipe"), LIMIT));
+    refused(read_regular_file(&temp.path().join("pipe"), LIMIT));
     refused(replace(&temp.path().join("pipe"), b"x", NewFile::Shared, &pending, || Ok(())));
 }
 

@@ -118,7 +118,7 @@ pub(crate) fn below(worktree: &Path, below: &str, depth: Option<usize>, most: us
 const LONGEST_HASHED: u64 = 64 << 20;
 
 pub(crate) fn content_hash(path: &Path) -> Option<String> {
-    let content = consort_files::read(path, LONGEST_HASHED).ok()?;
+    let content = consort_files::read_regular_file(path, LONGEST_HASHED).ok()?;
     Some(blake3::hash(&content).to_hex()[..32].to_owned())
 }
 
@@ -177,7 +177,7 @@ pub(crate) fn text(path: &Path) -> std::io::Result<String> {
         Some((worktree, inside)) => {
             NoFollowTree::new(worktree).read(inside, LONGEST_TEXT)?.ok_or_else(no_such_file)?
         }
-        None => consort_files::read(&path, LONGEST_TEXT)?,
+        None => consort_files::read_regular_file(&path, LONGEST_TEXT)?,
     };
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

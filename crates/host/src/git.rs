@@ -36,7 +36,7 @@ const MOST_ASKED: usize = 256;
 /// Reads a text file of git's own. A pipe or a device, which somebody else may have put in its place, is
 /// an error.
 fn read_text(path: impl AsRef<Path>) -> std::io::Result<String> {
-    let bytes = consort_files::read(path.as_ref(), LONGEST)?;
+    let bytes = consort_files::read_regular_file(path.as_ref(), LONGEST)?;
     String::from_utf8(bytes).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
 }
 
@@ -106,7 +106,8 @@ pub fn unmerged_sides(worktree: &Path, path: &str) -> Vec<Vec<u8>> {
 /// Whether this clone has a merge driver of that name, in its own settings.
 pub fn has_merge_driver(worktree: &Path, name: &str) -> bool {
     let config = repository(worktree).map(|repository| repository.join("config"));
-    let text = config.and_then(|config| consort_files::read(&config, 1 << 20).ok()).unwrap_or_default();
+    let text =
+        config.and_then(|config| consort_files::read_regular_file(&config, 1 << 20).ok()).unwrap_or_default();
     String::from_utf8_lossy(&text).contains(&format!("[merge \"{name}\"]"))
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn machine_id(file: &Path, boot: &str, random: impl FnOnce() -> [u8; 
 }
 
 fn read(file: &Path) -> Option<Known> {
-    let text = String::from_utf8(consort_files::read(file, LONGEST).ok()?).ok()?;
+    let text = String::from_utf8(consort_files::read_regular_file(file, LONGEST).ok()?).ok()?;
     let mut lines = text.lines();
     let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned);
     let (id, system, boots) = (value("id")?, value("system")?, value("boots")?);

@@ -29,7 +29,7 @@ impl SessionFile {
     /// Reads the agent's file; `None` if there is none or it is about another session.
     pub(super) fn read(config_dir: &Path, agent: &Agent) -> Option<Self> {
         let path = config_dir.join(format!("sessions/{}.json", agent.location.process.pid));
-        Self::parse(&consort_files::read(&path, LONGEST).ok()?, agent.session.as_str())
+        Self::parse(&consort_files::read_regular_file(&path, LONGEST).ok()?, agent.session.as_str())
     }
 
     pub(super) fn parse(file: &[u8], session: &str) -> Option<Self> {

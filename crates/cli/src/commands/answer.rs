@@ -91,7 +91,7 @@ pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]
             inbox::mark_read(app, letter.message.id)
         }
         Waits::Contest(view) => Err(CommandError::user(
-            "a contest ends by itself, or by its holder",
+            "a contest is decided by its holder or by its deadline, not by an answer",
             format!("consort holds override {}", text::shell_quoted(&view.hold.resource.shown())),
         )),
     }

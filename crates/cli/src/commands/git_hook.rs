@@ -131,7 +131,7 @@ fn hooks_dir(worktree: &Path) -> Result<PathBuf, CommandError> {
 }
 
 fn read(path: &Path) -> Result<Option<String>, CommandError> {
-    match consort_files::read(path, LONGEST) {
+    match consort_files::read_regular_file(path, LONGEST) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(CommandError::file("cannot read", path, error)),

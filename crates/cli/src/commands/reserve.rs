@@ -55,7 +55,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let is_topic = |what: &&String| what.starts_with("topic:") || what.starts_with("port:");
     if let (false, Some(topic)) = (args.advisory, args.paths.iter().find(is_topic)) {
         return Err(CommandError::user(
-            format!("{} is no path", text::foreign(topic, 100)),
+            format!("{} is not a path", text::foreign(topic, 100)),
             format!("tell others: consort reserve --advisory {}", text::shell_quoted(topic)),
         ));
     }

@@ -62,7 +62,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The options of a run, or of each of several.
+// The options of a run, or of each of several: a doc comment would become the help of `run`.
 #[derive(clap::Args, Clone)]
 pub(crate) struct HowArgs {
     /// In which role: `consort roles list`

@@ -154,7 +154,7 @@ pub(crate) fn accept(world: &World, file: Option<&Path>, fd: Option<i32>, comman
                 let hint = format!("chmod 600 {}; then nobody else has read it since", file.display());
                 return Err(CommandError::user(format!("others may read {}", file.display()), hint));
             }
-            consort_files::read(file, LONGEST).map_err(cannot_read)?
+            consort_files::read_regular_file(file, LONGEST).map_err(cannot_read)?
         }
         (None, Some(fd)) => read_descriptor(fd)?,
         (None, None) => return Ok(()),
@@ -193,7 +193,7 @@ fn read_descriptor(fd: i32) -> Result<Vec<u8>, CommandError> {
 }
 
 fn read(path: &Path) -> Option<StoredToken> {
-    serde_json::from_slice(&consort_files::read(path, LONGEST).ok()?).ok()
+    serde_json::from_slice(&consort_files::read_regular_file(path, LONGEST).ok()?).ok()
 }
 
 fn hash(secret: &str) -> String {

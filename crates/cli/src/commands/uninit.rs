@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Instead: take the pre-commit hook of this repository away
     #[arg(long, conflicts_with_all = ["user", "project"])]
     git_hook: bool,
-    /// Instead: have git merge no knowledge any more
+    /// Instead: stop git from merging knowledge files
     #[arg(long, conflicts_with_all = ["user", "project", "git_hook"])]
     git_merge: bool,
     /// Show what would change, and change nothing
@@ -54,7 +54,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         false => person::confirmed(&mut world.app(), what).map(drop),
     };
     if args.git_merge {
-        confirm("have git merge no knowledge any more")?;
+        confirm("stop git from merging knowledge files")?;
         return git_merge::remove(world, &worktree, args.dry_run);
     }
     if args.git_hook {

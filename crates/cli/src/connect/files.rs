@@ -59,7 +59,7 @@ impl TheirFile {
 
     pub(crate) fn read_bytes(&self, limit: u64) -> Result<Option<Vec<u8>>, CommandError> {
         let read = match self {
-            Self::OfUser(path) => match consort_files::read(path, limit) {
+            Self::OfUser(path) => match consort_files::read_regular_file(path, limit) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 read => read.map(Some),
             },

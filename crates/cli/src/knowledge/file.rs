@@ -116,7 +116,8 @@ fn read(file: &TheirFile) -> Result<Vec<u8>, CommandError> {
 }
 
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
-    consort_files::read(path, LONGEST).map_err(|error| CommandError::file("cannot read", path, error))
+    consort_files::read_regular_file(path, LONGEST)
+        .map_err(|error| CommandError::file("cannot read", path, error))
 }
 
 /// Runs a command of ours on files or input that somebody else may have made; returns its exit code and what

@@ -133,7 +133,7 @@ pub(crate) fn wake_by_typing(world: &World, app: &mut App, agent: &Agent) -> Opt
     if config.resolved.get("messages.type_into_panes") != "true" {
         return None;
     }
-    if app.glances().is_some() {
+    if app.published_glances().is_some() {
         return Some(format!("{} is idle; its mail is typed to it as soon as that can be done.", agent.name));
     }
     let subject = app.find_pane(agent.name.as_str()).ok()?;

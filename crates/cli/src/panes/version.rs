@@ -38,7 +38,7 @@ fn packaged(path: &Path, program: &str) -> Option<String> {
     let path = fs::canonicalize(path).ok()?;
     let above = path.ancestors().skip(1).take(4);
     above.into_iter().find_map(|dir| {
-        let text = consort_files::read(&dir.join("package.json"), LONGEST).ok()?;
+        let text = consort_files::read_regular_file(&dir.join("package.json"), LONGEST).ok()?;
         let package: Value = serde_json::from_slice(&text).ok()?;
         package["bin"].get(program)?;
         package["version"].as_str().map(str::to_owned)

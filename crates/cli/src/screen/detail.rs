@@ -74,7 +74,7 @@ fn activity(opened: &OpenWorld, session: &SessionId, done: &VecDeque<Done>, now:
         let doing = activity.waiting_for.or(activity.doing);
         seen.extend(doing.map(|doing| (activity.last_active, text::one_line(&doing, 300))));
     }
-    for glance in app.glances().unwrap_or_default().panes {
+    for glance in app.published_glances().unwrap_or_default().panes {
         if glance.session.as_ref() == Some(session) {
             seen.extend(glance.history.iter().map(|(at, state)| (*at, format!("its pane: {state}"))));
             seen.push((glance.since, format!("its pane: {}", glance.state)));

@@ -34,7 +34,7 @@ pub(super) fn read(
     (caller, here): (&CallerFacts, &ProjectId),
     (runs, pairs): (&RunList, &[Pair]),
 ) -> Result<Vec<Item>, CommandError> {
-    let glances = app.glances();
+    let glances = app.published_glances();
     let is_wanted = |subject: &PaneSubject| needs_a_look(glances.as_ref(), subject);
     let found = inbox::all_of(world, app, caller, &is_wanted)?;
     let mut items: Vec<Item> = Vec::new();

@@ -68,7 +68,7 @@ pub use model::TouchView;
 pub use model::Verdict;
 pub use model::WrittenPath;
 pub use model::WroteOutcome;
-pub use ops::Restore;
+pub use ops::RestoreMode;
 pub(crate) use ops::held_by;
 pub(crate) use ops::in_the_way_of;
 pub(crate) use ops::label;

@@ -55,7 +55,7 @@ pub fn overridden(hold: &Hold, now: Timestamp) -> String {
 /// Explains the judgement of a command, the holders in its way, and its writes, in lines.
 pub fn judgement(command: &CommandView) -> Vec<String> {
     let verdict = match command.verdict {
-        "refused" => "Refused: an agent's tool call with this would not be carried out.",
+        "refused" => "Refused: an agent that calls this would be stopped.",
         "warned" => "Let through, and the agent is told.",
         "unknown" => {
             "Unknown: its text does not tell all it writes. It is let through, and what others have reserved is \
@@ -71,7 +71,7 @@ pub fn judgement(command: &CommandView) -> Vec<String> {
     lines.extend(command.reasons.iter().map(|reason| format!("  {reason}")));
     if !command.writes.is_empty() {
         let writes = command.writes.iter().map(|path| text::foreign(path, 200));
-        lines.push(format!("Its text tells of writes to {}.", text::first_few(writes, 6)));
+        lines.push(format!("It would write {}.", text::first_few(writes, 6)));
     }
     lines
 }

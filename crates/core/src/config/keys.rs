@@ -89,7 +89,7 @@ pub const KEYS: &[Key] = &[
         kind: ValueKind::Choice(&["block", "warn", "off"]),
         default: "block",
         for_hooks: true,
-        about: "what becomes of a write to what another agent has reserved",
+        about: "how writes to others' reservations are treated",
     },
     Key {
         name: "claims.worktrees",
@@ -103,7 +103,7 @@ pub const KEYS: &[Key] = &[
         kind: ValueKind::Choice(&["auto", "off", "rewrite"]),
         default: "auto",
         for_hooks: true,
-        about: "run commands whose text does not tell what they write with others' reservations read-only, where that can be done",
+        about: "make others' reservations read-only for commands whose text does not tell what they write, where that can be done",
     },
     Key {
         name: "claims.contest_seconds",
@@ -278,14 +278,14 @@ pub const KEYS: &[Key] = &[
         kind: ValueKind::Choice(&["suggest", "auto-edit", "full-auto"]),
         default: "auto-edit",
         for_hooks: false,
-        about: "how much a run may do by itself for which nothing else is said",
+        about: "the safety level of a run, unless it or its role has another",
     },
     Key {
         name: "dispatch.agents",
         kind: ValueKind::Choice(&["suggest", "auto-edit", "full-auto"]),
         default: "suggest",
         for_hooks: false,
-        about: "how much a run may do that an agent asks for which has to ask you itself",
+        about: "the safety level of a run that is started by an agent which has to ask you itself",
     },
     Key {
         name: "dispatch.depth",

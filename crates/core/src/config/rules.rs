@@ -214,7 +214,7 @@ impl HookSettings {
     }
 
     /// Tells whether a session hears of agents that come and go.
-    pub fn tells_roster(&self) -> bool {
+    pub fn tells_arrivals(&self) -> bool {
         match self.context {
             ContextMode::Full => self.registration,
             ContextMode::Minimal => true,

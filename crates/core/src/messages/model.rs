@@ -296,7 +296,7 @@ impl std::str::FromStr for MessageName {
         let number = number.parse().ok().filter(|number| *number > 0);
         let number = number.ok_or_else(|| {
             format!(
-                "`{}` is no number of a message; to write to an agent: consort send <name> '…'",
+                "`{}` is not the number of a message; to write to an agent: consort send <name> '…'",
                 text::one_line(text, 60)
             )
         })?;

@@ -77,7 +77,7 @@ impl PaneGlance {
 
 impl App {
     /// Reads what the watcher published, unless it is out of date.
-    pub fn glances(&self) -> Option<Glances> {
+    pub fn published_glances(&self) -> Option<Glances> {
         let text = self.engine.side_files().text(NAME)?;
         let glances: Glances = serde_json::from_str(&text).ok()?;
         (self.host.now().since(glances.at) <= FRESH).then_some(glances)

@@ -26,7 +26,7 @@ pub enum PresenceError {
     NotTheCaller { caller: AgentName, name: String },
     #[error("the caller is not a registered agent")]
     NotRegistered,
-    #[error("no agent is named, and you are none")]
+    #[error("no agent is named, and you are not one")]
     NoAgentNamed,
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),

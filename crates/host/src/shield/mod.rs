@@ -29,14 +29,14 @@ pub use system::enter;
 pub use system::is_available;
 
 /// A command that is to replace this process.
-pub struct ReplacementCommand {
+pub struct ExecCommand {
     words: Vec<CString>,
 }
 
 /// The words of the command that the alarm executes, and a null.
 static PLAN_B: AtomicPtr<*const libc::c_char> = AtomicPtr::new(std::ptr::null_mut());
 
-impl ReplacementCommand {
+impl ExecCommand {
     /// Makes the command; `None` if there are no words, or a word has a NUL in it.
     pub fn new(words: Vec<OsString>) -> Option<Self> {
         let words = words.into_iter().map(|word| CString::new(word.into_vec()));

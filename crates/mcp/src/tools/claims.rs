@@ -14,7 +14,7 @@ use consort_core::claims::HoldRequest;
 use consort_core::claims::HoldView;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
-use consort_core::claims::Restore;
+use consort_core::claims::RestoreMode;
 use consort_core::claims::RestoreOutcome;
 use consort_core::claims::Strength;
 use consort_core::claims::judgement;
@@ -176,7 +176,7 @@ const LONGEST_DIFF: usize = 4_000;
 
 pub(super) fn restore(context: &mut ToolContext<'_>, restored: RestoreArgs) -> Result<ToolAnswer, Problem> {
     let (cwd, facts) = (context.me()?.location.cwd, context.facts());
-    let mut outcome = context.app.restore(&facts, &cwd, &restored.path, Restore::Look)?;
+    let mut outcome = context.app.restore(&facts, &cwd, &restored.path, RestoreMode::Look)?;
     let path = text::foreign(&outcome.path, 200);
     let age = text::ago(outcome.at.since(outcome.kept_at));
     if outcome.before.as_deref() == Some(&outcome.after) {
@@ -186,7 +186,7 @@ pub(super) fn restore(context: &mut ToolContext<'_>, restored: RestoreArgs) -> R
     let diff = difference(&outcome);
     if !restored.dry_run.unwrap_or_default() {
         let over = outcome.state();
-        outcome = context.app.restore(&facts, &cwd, &restored.path, Restore::Do { over })?;
+        outcome = context.app.restore(&facts, &cwd, &restored.path, RestoreMode::Do { over })?;
     }
     let shown: String = diff.lines().map(|line| text::printable(line) + "\n").collect();
     let shown: String = shown.chars().take(LONGEST_DIFF).collect();

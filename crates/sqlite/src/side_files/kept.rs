@@ -42,7 +42,7 @@ pub(super) fn put(dir: &Path, name: &str, content: &[u8], now: SystemTime) -> st
 
 /// Returns the content that is kept under a name.
 pub(super) fn get(dir: &Path, name: &str) -> Option<Vec<u8>> {
-    consort_files::read(&place(dir, name)?, LONGEST).ok()
+    consort_files::read_regular_file(&place(dir, name)?, LONGEST).ok()
 }
 
 /// Removes the contents that nobody has kept again since then.

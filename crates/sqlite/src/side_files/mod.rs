@@ -325,7 +325,7 @@ pub(crate) fn no_waiting() -> fs::OpenOptions {
 
 /// Reads a text file of ours, of at most 1 MiB.
 fn read_text(path: &Path) -> std::io::Result<String> {
-    let bytes = consort_files::read(path, 1 << 20)?;
+    let bytes = consort_files::read_regular_file(path, 1 << 20)?;
     String::from_utf8(bytes).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))
 }
 

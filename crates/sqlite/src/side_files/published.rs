@@ -223,7 +223,7 @@ pub(crate) fn announce(store: &Path, lines: &str) -> std::io::Result<()> {
 
 /// Reads all lines, to write the file again.
 pub(crate) fn all_lines(store: &Path) -> String {
-    let bytes = consort_files::read(&file(store), LONGEST).unwrap_or_default();
+    let bytes = consort_files::read_regular_file(&file(store), LONGEST).unwrap_or_default();
     let text = String::from_utf8(bytes).unwrap_or_default();
     text.get(STAMP..).unwrap_or_default().to_owned()
 }

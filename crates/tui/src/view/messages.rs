@@ -43,7 +43,7 @@ pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let last = row(inner, inner.height - 1);
     let told = match &model.chat {
         _ if model.input.is_some() => String::new(),
-        ChatTab::Agents => "> Agents overview: Enter opens a chat".to_owned(),
+        ChatTab::Agents => "> Enter opens the chat with an agent".to_owned(),
         ChatTab::With(name) => format!("> Enter to write to {name}"),
         ChatTab::All => format!("> Enter to write to all agents of {}", model.project),
     };

@@ -8,7 +8,7 @@ use consort_core::claims::HoldMode;
 use consort_core::claims::HoldRequest;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
-use consort_core::claims::Restore;
+use consort_core::claims::RestoreMode;
 use consort_core::claims::Strength;
 use serde::Deserialize;
 use serde_json::json;
@@ -107,10 +107,10 @@ impl ApiCall<'_> {
                 told(self.app.one("reservation", &hold))
             }
             "restore" => {
-                let mut outcome = self.app.restore(&self.caller, cwd, path, Restore::Look)?;
+                let mut outcome = self.app.restore(&self.caller, cwd, path, RestoreMode::Look)?;
                 if !want.dry_run && outcome.before.as_deref() != Some(&outcome.after) {
                     let over = outcome.state();
-                    outcome = self.app.restore(&self.caller, cwd, path, Restore::Do { over })?;
+                    outcome = self.app.restore(&self.caller, cwd, path, RestoreMode::Do { over })?;
                 }
                 let restore = json!({
                     "path": outcome.path, "by": outcome.by, "kept_at": outcome.kept_at,

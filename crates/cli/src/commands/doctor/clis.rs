@@ -159,7 +159,7 @@ fn silenced(world: &World, cli: &dyn AgentCli, worktree: &Path) -> Vec<DoctorFin
     let mut findings = Vec::new();
     for switch in switches {
         let Ok(file) = fs::canonicalize(&switch.file) else { continue };
-        let text = consort_files::read(&file, 16 << 20).unwrap_or_default();
+        let text = consort_files::read_regular_file(&file, 16 << 20).unwrap_or_default();
         if seen.contains(&file) {
             continue;
         }

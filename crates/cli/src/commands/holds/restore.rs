@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use consort_core::claims::Restore;
+use consort_core::claims::RestoreMode;
 use consort_core::claims::RestoreOutcome;
 use consort_core::text;
 
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let caller = person::acting(&mut opened.app)?;
-    let mut outcome = opened.app.restore(&caller, &world.cwd, &args.path, Restore::Look)?;
+    let mut outcome = opened.app.restore(&caller, &world.cwd, &args.path, RestoreMode::Look)?;
     let is_as_kept = outcome.before.as_deref() == Some(&outcome.after);
     if !args.json {
         show(world, &outcome, is_as_kept)?;
@@ -43,7 +43,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             return Err(CommandError::Told);
         }
         let over = outcome.state();
-        outcome = opened.app.restore(&caller, &world.cwd, &args.path, Restore::Do { over })?;
+        outcome = opened.app.restore(&caller, &world.cwd, &args.path, RestoreMode::Do { over })?;
     }
     if args.json {
         return world.out.one(&mut opened.app, "restore", &json(&outcome));

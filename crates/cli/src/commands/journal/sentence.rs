@@ -108,7 +108,7 @@ fn presence(
 ) -> Result<String, CommandError> {
     Ok(match change {
         PresenceChange::RepositorySeen { project, .. } => {
-            format!("project {} seen first ({})", project.name, project.id)
+            format!("project {} first seen ({})", project.name, project.id)
         }
         PresenceChange::Joined(agent) => {
             let branch = agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));

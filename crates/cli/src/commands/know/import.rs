@@ -79,7 +79,7 @@ fn read(path: &Path) -> Result<String, CommandError> {
         let mut bytes = Vec::new();
         std::io::stdin().lock().take(LONGEST).read_to_end(&mut bytes).map(|_| bytes)
     } else {
-        consort_files::read(path, LONGEST)
+        consort_files::read_regular_file(path, LONGEST)
     };
     let bytes = bytes.map_err(|error| CommandError::file("cannot read", path, error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

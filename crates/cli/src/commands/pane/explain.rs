@@ -63,7 +63,7 @@ fn explain_live(world: &World, name: &str, is_json: bool) -> CommandResult {
     let mut opened = world.open()?;
     let subject = opened.app.find_pane(name)?;
     let look = panes::look(world, &opened.app, &Tmux::new(&world.paths.data), &subject)?;
-    let glances = opened.app.glances();
+    let glances = opened.app.published_glances();
     let glance =
         glances.iter().flat_map(|glances| &glances.panes).find(|glance| glance.address == subject.address);
     let heard = subject.heard.as_ref().map(|heard| format!("{:?}", heard.status).to_lowercase());

@@ -113,7 +113,7 @@ struct PrintedStates<'a> {
 
 impl PrintedStates<'_> {
     fn follow(&mut self, world: &World, opened: &OpenWorld) -> CommandResult {
-        let glances = opened.app.glances().unwrap_or_default().panes;
+        let glances = opened.app.published_glances().unwrap_or_default().panes;
         glances.into_iter().try_for_each(|glance| self.show(world, &PaneNews::said(glance)))
     }
 

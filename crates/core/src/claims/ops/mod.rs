@@ -21,7 +21,7 @@ mod wait;
 
 pub(crate) use list::held_by;
 pub(crate) use list::in_the_way_of;
-pub use restore::Restore;
+pub use restore::RestoreMode;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -23,7 +23,7 @@ use crate::presence::CallerFacts;
 
 /// The choice between a preview and restoring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restore {
+pub enum RestoreMode {
     Look,
     /// Restore, if the file is still the one that was looked at: `over` is its
     /// [`RestoreOutcome::state`].
@@ -39,7 +39,7 @@ impl App {
         caller: &CallerFacts,
         cwd: &Path,
         path: &str,
-        what: Restore,
+        what: RestoreMode,
     ) -> Result<RestoreOutcome, ClaimError> {
         let (now, case, files) = (self.host.now(), self.host.case(), self.engine.side_files());
         if path.trim().is_empty() {
@@ -78,7 +78,7 @@ impl App {
             restored: false,
             replaced: None,
         };
-        let Restore::Do { over } = what else { return Ok(outcome) };
+        let RestoreMode::Do { over } = what else { return Ok(outcome) };
         if over != outcome.state() {
             return Err(ClaimError::ChangedMeanwhile { path: located.path });
         }

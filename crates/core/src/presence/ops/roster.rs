@@ -36,7 +36,7 @@ impl App {
         }
         let tx = self.engine.read()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
-        if !hook_settings(&*tx, &me.location.worktree, environment)?.tells_roster() {
+        if !hook_settings(&*tx, &me.location.worktree, environment)?.tells_arrivals() {
             return Ok(None);
         }
         let (present, _) = partition_alive(&*self.host, &*files, tx.present()?);

@@ -67,7 +67,7 @@ impl App {
         }
         let observed = glimpse(&alive);
         let mut agents = see(&*self.host, &*files, alive);
-        let glances = self.glances().unwrap_or_default().panes;
+        let glances = self.published_glances().unwrap_or_default().panes;
         for (seen, glimpse) in agents.iter_mut().zip(observed) {
             let has_own_word = glimpse.live.is_some();
             rules::look(seen, glimpse);
