@@ -12,6 +12,8 @@ use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::convergence::Domains;
+use consort_core::convergence::FileVisit;
+use consort_core::convergence::KEPT_PROMPTS;
 use consort_core::convergence::ScoringContext;
 use consort_core::convergence::Signal;
 use consort_core::convergence::SignalKind;
@@ -19,8 +21,6 @@ use consort_core::convergence::TopicSummary;
 use consort_core::convergence::Trail;
 use consort_core::convergence::TrailProfile;
 use consort_core::convergence::TrailStep;
-use consort_core::convergence::Visit;
-use consort_core::convergence::WINDOW;
 use consort_core::convergence::signals;
 use consort_core::convergence::topics;
 
@@ -174,7 +174,7 @@ impl History {
                     prompts[*who] += 1;
                     let steps = &mut trails[*who].steps;
                     steps.push(TrailStep { at: now, topics: topics(prompt, &[]), ..TrailStep::default() });
-                    let extra = steps.len().saturating_sub(WINDOW);
+                    let extra = steps.len().saturating_sub(KEPT_PROMPTS);
                     steps.drain(..extra);
                     (*who, (0..trails.len()).collect())
                 }
@@ -238,7 +238,7 @@ impl History {
 
 /// Finds the first signal that two agents collide. At a prompt, files count only if words do.
 fn first_signal(trails: [&Trail; 2], is_prompt: bool, context: &ScoringContext<'_>) -> Option<Signal> {
-    let [a, b] = trails.map(|trail| TrailProfile::at_a_glance(&TopicSummary::of(trail), context));
+    let [a, b] = trails.map(|trail| TrailProfile::topics_only(&TopicSummary::of(trail), context));
     if is_prompt && signals(&a, &b, context).is_empty() {
         return None;
     }
@@ -258,5 +258,5 @@ fn note(trail: &mut Trail, path: &str, at: Timestamp, written: bool) {
     let Some(step) = trail.steps.last_mut() else { return };
     let files = if written { &mut step.written } else { &mut step.read };
     files.retain(|known| known.path != path);
-    files.push(Visit { path: path.to_owned(), at });
+    files.push(FileVisit { path: path.to_owned(), at });
 }

@@ -169,7 +169,7 @@ pub(crate) fn candidate(name: &str, command: Command, stdin: &Path) -> Candidate
 /// Shuffles the order of a round: a program that runs after one with much work finds colder
 /// caches, so over the rounds every program runs after every other.
 pub(crate) fn shuffle(order: &mut [usize], round: usize) {
-    order.sort_by_key(|n| text::checksum(format!("{round} {n}").as_bytes()));
+    order.sort_by_key(|n| text::stable_hash(format!("{round} {n}").as_bytes()));
 }
 
 /// Runs every candidate once in each round, and prints the table. The first is the floor.

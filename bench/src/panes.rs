@@ -154,7 +154,7 @@ impl Server {
             server.panes.push(id.to_owned());
             let address = PaneAddress { server: server.socket.clone(), id: id.to_owned() };
             let opened = OpenedPane {
-                place: app.pane_place(&address, pane_pid.parse().unwrap()),
+                place: app.pane_identity(&address, pane_pid.parse().unwrap()),
                 name: format!("Pane{}", server.panes.len()).into(),
                 cli: "claude".into(),
                 project: None,

@@ -17,6 +17,6 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let mut document = Document::new();
     let _ = document.merge(bytes);
-    let _ = document.since(bytes);
+    let _ = document.update_since(bytes);
     let _ = sync::answer(&mut document, bytes, true);
 });

@@ -24,7 +24,7 @@ fuzz_target!(|source: &str| {
     let run = || {
         let mut session = Session::new();
         let results = session.run(source, &mut NoHostFunctions, &limits);
-        (print(&results, Format::Columnar, 2000), session.steps(), results)
+        (print(&results, Format::Columnar, 2000), session.last_run_steps(), results)
     };
     let (shown, steps, results) = run();
     assert!(shown.len() <= 2000);

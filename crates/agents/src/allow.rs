@@ -154,7 +154,7 @@ pub const ALLOWED_TOOLS: &[&str] = &[
 pub const ASKED_TOOLS: &[&str] = &["open", "run"];
 
 /// The number of rules that `init` writes for a CLI with rules for both commands and MCP tools.
-pub const RULES: usize = ALLOWED.len() + ALLOWED_TOOLS.len();
+pub const RULE_COUNT: usize = ALLOWED.len() + ALLOWED_TOOLS.len();
 
 /// Returns the beginning of each allowed command line, such as `consort who`.
 pub(crate) fn commands() -> impl Iterator<Item = String> {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 /// Gives our lines the line endings of `text`.
-pub(crate) fn styled(lines: &str, text: &str) -> String {
+pub(crate) fn with_line_endings(lines: &str, text: &str) -> String {
     lines.replace('\n', ending(text))
 }
 
@@ -16,7 +16,7 @@ pub(crate) fn append(text: &str, lines: &str) -> String {
         }
         all.push_str(ending(text));
     }
-    all + &styled(lines, text)
+    all + &with_line_endings(lines, text)
 }
 
 /// Returns the text without the range `lines`, and without the blank line before it.

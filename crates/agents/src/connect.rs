@@ -72,7 +72,7 @@ const MARK: char = '\u{feff}';
 
 impl InsertionFormat {
     /// Returns the state of this insertion in a file with the text `found`.
-    pub fn connection(&self, found: &str, program: &str) -> Result<InsertionState, SettingsError> {
+    pub fn insertion_state(&self, found: &str, program: &str) -> Result<InsertionState, SettingsError> {
         let (_, text) = marked(found);
         match self {
             Self::Hooks(entries) => entries.connection(text, program),

@@ -16,7 +16,7 @@ pub struct Flags(BTreeSet<String>);
 impl Flags {
     /// Finds the options in `help`, the text that a CLI prints after [`AgentCli::help_arguments`] on either
     /// stream.
-    pub fn of(cli: &dyn AgentCli, help: &str) -> Self {
+    pub fn from_help(cli: &dyn AgentCli, help: &str) -> Self {
         let hidden = cli.hidden_flags().iter().map(|flag| (*flag).to_owned());
         Self(in_help(help).chain(hidden).collect())
     }
@@ -62,7 +62,7 @@ fn flag(word: &str) -> Option<String> {
 }
 
 /// Returns the option that a CLI's error message says is unknown.
-pub fn refused(message: &str) -> Option<String> {
+pub fn unknown_option(message: &str) -> Option<String> {
     let lower = message.to_lowercase();
     let says_so = ["unexpected argument", "unknown option", "unknown argument", "unrecognized option"];
     let at = says_so.iter().find_map(|says| lower.find(says))?;
@@ -107,17 +107,20 @@ mod tests {
 
     #[test]
     fn a_hidden_option_is_known() {
-        let flags = Flags::of(&crate::claude::Claude, "  --model <model>  Model");
+        let flags = Flags::from_help(&crate::claude::Claude, "  --model <model>  Model");
         assert!(flags.knows("--max-turns") && flags.knows("--model") && !flags.knows("--quiet"));
         assert_eq!(Flags::from_names(flags.names().map(str::to_owned)), flags);
     }
 
     #[test]
     fn a_refused_option_is_named() {
-        assert_eq!(refused("error: unexpected argument '--full-auto' found").as_deref(), Some("--full-auto"));
-        assert_eq!(refused("error: unknown option '--quiet'").as_deref(), Some("--quiet"));
-        assert_eq!(refused("Unknown arguments: full-auto, fullAuto").as_deref(), Some("--full-auto"));
-        assert_eq!(refused("Unknown argument"), None);
-        assert_eq!(refused("no such file: --x"), None);
+        assert_eq!(
+            unknown_option("error: unexpected argument '--full-auto' found").as_deref(),
+            Some("--full-auto")
+        );
+        assert_eq!(unknown_option("error: unknown option '--quiet'").as_deref(), Some("--quiet"));
+        assert_eq!(unknown_option("Unknown arguments: full-auto, fullAuto").as_deref(), Some("--full-auto"));
+        assert_eq!(unknown_option("Unknown argument"), None);
+        assert_eq!(unknown_option("no such file: --x"), None);
     }
 }

@@ -140,7 +140,7 @@ pub struct EndReport {
 
 /// Tells whether a worker of this CLI needs a variable of the person's environment: a key, an address, or a
 /// setting of the CLI. Variables of another session are never needed.
-pub fn needs(cli: &dyn AgentCli, variable: &str) -> bool {
+pub fn needs_variable(cli: &dyn AgentCli, variable: &str) -> bool {
     let is_it = |pattern: &&str| match pattern.strip_suffix('*') {
         Some(prefix) => variable.starts_with(prefix),
         None => variable == *pattern,

@@ -61,14 +61,14 @@ pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bo
     };
     let quoted = quote(program);
     if !program.contains('/') {
-        return by_name(&quoted, &format!(" {PROJECT_MARK}"));
+        return by_name(&quoted, &format!(" {PROJECT_ARGUMENT}"));
     }
     let first = if is_strict { format!("{{ {}; }}", call(&quoted, "")) } else { call(&quoted, "") };
     format!("[ -x {quoted} ] && {first}; {}", by_name(NAME, ""))
 }
 
 /// The argument of a hook from a project's file: it does nothing if the user's own file has the same hook.
-pub const PROJECT_MARK: &str = "--project";
+pub const PROJECT_ARGUMENT: &str = "--project";
 
 /// The name of our program.
 pub(crate) const NAME: &str = "consort";

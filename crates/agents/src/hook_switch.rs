@@ -35,7 +35,7 @@ pub(crate) fn json_at(text: &str, names: &[&str]) -> Option<Value> {
 }
 
 /// Returns the name of a flag if the text of a JSON file sets it to true.
-pub(crate) fn is_on(text: &str, name: &'static str) -> Option<&'static str> {
+pub(crate) fn flag_if_true(text: &str, name: &'static str) -> Option<&'static str> {
     (json_at(text, &[name])? == true).then_some(name)
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn connect(found: Option<&str>) -> String {
     let found = found.unwrap_or_default();
     match place(found) {
         Some(place) if connection(found) != InsertionState::Current => {
-            let ours = appended_lines::styled(&ours(), found);
+            let ours = appended_lines::with_line_endings(&ours(), found);
             format!("{}{ours}{}", &found[..place.start], &found[place.end..])
         }
         Some(_) => found.to_owned(),

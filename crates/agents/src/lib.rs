@@ -49,7 +49,7 @@ use consort_core::hooks::Dialect;
 use consort_core::monitor::Permissions;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
-use consort_core::presence::LiveState;
+use consort_core::presence::CliStatus;
 use consort_core::presence::SessionId;
 use serde_json::Value;
 use serde_json::json;
@@ -64,9 +64,9 @@ pub use headless::Headless;
 pub use headless::HeadlessCommand;
 pub use headless::OutputReader;
 pub use headless::WorkerEnd;
-pub use headless::needs;
+pub use headless::needs_variable;
 pub use hook_entries::HookEntries;
-pub use hook_entries::PROJECT_MARK;
+pub use hook_entries::PROJECT_ARGUMENT;
 pub use hook_entries::WHO_ANSWER;
 pub use hook_entries::quote;
 pub use hook_switch::HookSwitch;
@@ -225,7 +225,7 @@ pub trait AgentCli: Dialect + Sync {
     fn reader(&self) -> Box<dyn OutputReader>;
 
     /// Returns the person's variables that the CLI needs: keys, addresses, its own settings. Each is a name,
-    /// or a prefix of names with `*` at its end. See [`needs`].
+    /// or a prefix of names with `*` at its end. See [`needs_variable`].
     fn key_variables(&self) -> &'static [&'static str];
 
     /// Returns further needed variables that the person's own settings of this CLI name; `read` returns the
@@ -268,7 +268,7 @@ pub trait AgentCli: Dialect + Sync {
     }
 
     /// Reads the state of a running session from the files that the CLI itself writes.
-    fn live_state(&self, _config_dir: &Path, _agent: &Agent) -> Option<LiveState> {
+    fn cli_status(&self, _config_dir: &Path, _agent: &Agent) -> Option<CliStatus> {
         None
     }
 }

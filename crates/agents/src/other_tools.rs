@@ -54,7 +54,7 @@ const RUNS: &[&str] =
     &["bash", "cmd", "command", "exec", "execute", "process", "run", "shell", "start", "terminal"];
 
 /// Guesses what a tool of that name does; [`ToolAction::Visits`] if the name does not show it.
-pub(crate) fn act(name: &str, given: Given) -> ToolAction {
+pub(crate) fn guess_action(name: &str, given: Given) -> ToolAction {
     // Our own MCP server handles its tools itself.
     if name.to_lowercase().contains("consort") {
         return ToolAction::Other;
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn on_path(name: &str) -> ToolAction {
-        act(name, Given { paths: vec!["a".into()], ..Given::default() })
+        guess_action(name, Given { paths: vec!["a".into()], ..Given::default() })
     }
 
     #[test]
@@ -147,8 +147,11 @@ mod tests {
     #[test]
     fn what_is_moved_is_written_at_both_ends() {
         let given = || Given { paths: vec!["b".into()], source: Some("a".into()), command: None };
-        assert_eq!(act("mcp__fs__move_file", given()), ToolAction::Writes(vec!["b".into(), "a".into()]));
-        assert_eq!(act("mcp__fs__copy_file", given()), ToolAction::Writes(vec!["b".into()]));
+        assert_eq!(
+            guess_action("mcp__fs__move_file", given()),
+            ToolAction::Writes(vec!["b".into(), "a".into()])
+        );
+        assert_eq!(guess_action("mcp__fs__copy_file", given()), ToolAction::Writes(vec!["b".into()]));
     }
 
     #[test]
@@ -158,11 +161,14 @@ mod tests {
             command: Some(command.into()),
             ..Given::default()
         };
-        let run = act("mcp__desktop-commander__start_process", given("rm a", &[]));
+        let run = guess_action("mcp__desktop-commander__start_process", given("rm a", &[]));
         assert_eq!(run, ToolAction::Runs("rm a".into()));
-        assert_eq!(act("str_replace_based_edit_tool", given("view", &["a"])), ToolAction::Reads("a".into()));
         assert_eq!(
-            act("str_replace_based_edit_tool", given("insert", &["a"])),
+            guess_action("str_replace_based_edit_tool", given("view", &["a"])),
+            ToolAction::Reads("a".into())
+        );
+        assert_eq!(
+            guess_action("str_replace_based_edit_tool", given("insert", &["a"])),
             ToolAction::Writes(vec!["a".into()])
         );
     }

@@ -9,7 +9,7 @@ const MARKS: [&str; 3] = ["*** Add File:", "*** Update File:", "*** Delete File:
 const MOVE: &str = "*** Move to:";
 
 /// Tells whether a shell command only applies a patch: `apply_patch <<'EOF' …`.
-pub(crate) fn is_piped(command: &str) -> bool {
+pub(crate) fn is_patch_command(command: &str) -> bool {
     let command = command.trim_start();
     let Some((before, rest)) = command.split_once("*** Begin Patch") else { return false };
     let program = before.split(['<', '\'', '"']).next().unwrap_or_default().trim_end();
@@ -63,7 +63,7 @@ mod tests {
             format!("apply_patch '{patch}'"),
             format!(" applypatch <<\"E\"\n{patch}E\n"),
         ] {
-            assert!(is_piped(&command), "{command}");
+            assert!(is_patch_command(&command), "{command}");
         }
         for command in [
             format!("apply_patch <<'EOF'\n{patch}EOF\nrm b"),
@@ -73,7 +73,7 @@ mod tests {
             format!("apply_patch\nreboot <<'EOF'\n{patch}EOF"),
             "apply_patch # *** Begin Patch".to_owned(),
         ] {
-            assert!(!is_piped(&command), "{command}");
+            assert!(!is_patch_command(&command), "{command}");
         }
     }
 

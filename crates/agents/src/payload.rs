@@ -27,8 +27,8 @@ use serde::de::value::MapAccessDeserializer;
 use crate::other_tools;
 use crate::other_tools::Given;
 use crate::patch;
-use crate::payload_lists::Many;
-use crate::payload_lists::Tasks;
+use crate::payload_lists::PathList;
+use crate::payload_lists::TaskCount;
 
 /// The payload of any event of any CLI. Two spellings of one name are two fields: a CLI may send both.
 #[derive(Deserialize)]
@@ -79,7 +79,7 @@ pub(crate) struct Payload<'a> {
     pub(crate) stop_hook_active: Text,
     /// The number of tasks that run on after a turn, if the CLI sends it.
     #[serde(default)]
-    background_tasks: Tasks,
+    background_tasks: TaskCount,
     #[serde(default)]
     pub(crate) agent_id: Text,
     #[serde(default)]
@@ -117,8 +117,8 @@ struct ToolInput {
     new_path: Text,
     source: Text,
     old_path: Text,
-    paths: Many,
-    files: Many,
+    paths: PathList,
+    files: PathList,
     #[serde(rename = "run_in_background")]
     in_background: Text,
     #[serde(rename = "is_background")]
@@ -238,7 +238,7 @@ impl<'a> Payload<'a> {
                 ToolAction::Writes(patch::paths(&text))
             }
             // Codex applies a patch in a shell command as its own patch tool would.
-            (_, Some(command)) if is(tools.shell) && patch::is_piped(&command) => {
+            (_, Some(command)) if is(tools.shell) && patch::is_patch_command(&command) => {
                 deletes = patch::deletes(&command);
                 ToolAction::Writes(patch::paths(&command))
             }
@@ -257,7 +257,7 @@ impl<'a> Payload<'a> {
                     others.into_iter().filter_map(|path| path.0).chain(input.paths.0).chain(input.files.0);
                 let named = named.map(|path| PathBuf::from(path.strip_prefix("file://").unwrap_or(&path)));
                 let source = input.source.0.or(input.old_path.0).map(PathBuf::from);
-                other_tools::act(
+                other_tools::guess_action(
                     &name,
                     Given { paths: path.into_iter().chain(named).collect(), source, command },
                 )

@@ -6,9 +6,9 @@ use serde::de::IgnoredAny;
 
 /// A list of paths, given as texts or as objects with a path each.
 #[derive(Default)]
-pub(crate) struct Many(pub(crate) Vec<String>);
+pub(crate) struct PathList(pub(crate) Vec<String>);
 
-impl<'de> Deserialize<'de> for Many {
+impl<'de> Deserialize<'de> for PathList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let serde_json::Value::Array(items) = serde_json::Value::deserialize(deserializer)? else {
             return Ok(Self::default());
@@ -25,9 +25,9 @@ impl<'de> Deserialize<'de> for Many {
 
 /// The length of a list of tasks; anything but a list counts as absent.
 #[derive(Default)]
-pub(crate) struct Tasks(pub(crate) Option<usize>);
+pub(crate) struct TaskCount(pub(crate) Option<usize>);
 
-impl<'de> Deserialize<'de> for Tasks {
+impl<'de> Deserialize<'de> for TaskCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]

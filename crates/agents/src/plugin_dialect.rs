@@ -86,11 +86,11 @@ pub(crate) fn is_woken(activity: &Activity) -> bool {
 
 /// Writes the text of a plugin: constants with the program to call, the part that all plugins share, and the
 /// CLI's own part. A missing program must never stop an agent, so every failure is an empty answer.
-pub(crate) fn plugin(template: &str, kind: &str, program: &str) -> String {
+pub(crate) fn plugin_text(template: &str, kind: &str, program: &str) -> String {
     let notice = plugin_file::NOTICE;
     // Only a project's plugin calls the program by its name; the user may have a plugin of their own too.
     let level = if program.contains('/') { "[]" } else { "[\"--project\"]" };
-    let (line, program) = (plugin_file::PROGRAM, serde_json::Value::from(program));
+    let (line, program) = (plugin_file::PROGRAM_PREFIX, serde_json::Value::from(program));
     let shared = include_str!("plain.js");
     format!(
         "// {notice}\n{line}{program}\nconst KIND = \"{kind}\"\nconst PATIENCE = {PATIENCE}\nconst LEVEL = {level}\n{shared}{template}"

@@ -8,7 +8,7 @@ use crate::SettingsError;
 use crate::hook_entries::program_of;
 
 /// The text before the program's path in a plugin of ours.
-pub(crate) const PROGRAM: &str = "const PROGRAM = ";
+pub(crate) const PROGRAM_PREFIX: &str = "const PROGRAM = ";
 
 /// The notice by which we recognise our own files.
 pub(crate) const NOTICE: &str = "Written by consort: `consort init` renews it, `consort uninit` removes it.";
@@ -31,7 +31,7 @@ pub(crate) fn disconnect(found: &str) -> Option<String> {
 /// Returns the programs that a file of ours calls: a plugin has its program in a line, hooks have theirs in
 /// their command lines.
 pub(crate) fn programs(found: &str) -> Vec<String> {
-    let said = found.lines().filter_map(|line| line.strip_prefix(PROGRAM));
+    let said = found.lines().filter_map(|line| line.strip_prefix(PROGRAM_PREFIX));
     let said = said.filter_map(|program| serde_json::from_str(program.trim_end()).ok());
     let hooks: Value = serde_json::from_str(found).unwrap_or_default();
     let hooks = hooks["hooks"].as_object().into_iter().flatten();

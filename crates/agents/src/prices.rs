@@ -53,7 +53,7 @@ impl Price {
 }
 
 /// Returns the cost of a usage of a model; `None` if the model or its input or output is unknown.
-pub fn price(model: &str, usage: &Usage) -> Option<Cost> {
+pub fn usage_cost(model: &str, usage: &Usage) -> Option<Cost> {
     let price = find(model)?;
     // A dollar for a million tokens is a millionth for each.
     let cost = |tokens: u64, price: f64| tokens as f64 * price;
@@ -64,7 +64,7 @@ pub fn price(model: &str, usage: &Usage) -> Option<Cost> {
 }
 
 /// Estimates a model's tier by its price; `None` if the model is unknown.
-pub fn tier(model: &str) -> Option<ModelTier> {
+pub fn estimated_tier(model: &str) -> Option<ModelTier> {
     let price = find(model)?;
     Some(match price.output {
         FRONTIER.. => ModelTier::Frontier,
@@ -74,7 +74,7 @@ pub fn tier(model: &str) -> Option<ModelTier> {
 }
 
 /// Returns the date of the price list.
-pub fn as_of() -> &'static str {
+pub fn price_list_date() -> &'static str {
     &PRICES.as_of
 }
 
@@ -116,31 +116,31 @@ mod tests {
         assert!(
             PRICES.models.values().all(|price| price.output > price.input && price.input > price.cache_read)
         );
-        assert_eq!(as_of().len(), "2026-11-15".len());
+        assert_eq!(price_list_date().len(), "2026-11-15".len());
     }
 
     #[test]
     fn a_model_costs_what_the_list_says() {
         // Claude Code counts 0.0016 dollars for 200 input and 40 output tokens.
         let without_cache = Usage { cache_read: None, ..USED };
-        assert_eq!(price("claude-opus-5-5", &without_cache), Some(Cost::from_dollars(0.0016)));
-        assert_eq!(price("claude-opus-5-5", &USED), Some(Cost::from_dollars(0.0018)));
+        assert_eq!(usage_cost("claude-opus-5-5", &without_cache), Some(Cost::from_dollars(0.0016)));
+        assert_eq!(usage_cost("claude-opus-5-5", &USED), Some(Cost::from_dollars(0.0018)));
     }
 
     #[test]
     fn a_model_has_many_names() {
-        let same = price("claude-sonnet-4-5", &USED);
+        let same = usage_cost("claude-sonnet-4-5", &USED);
         assert!(same.is_some());
         for name in ["anthropic/claude-sonnet-4.5", "claude-sonnet-4-5-20250929", "Claude-Sonnet-4-5[1m]"] {
-            assert_eq!(price(name, &USED), same, "{name}");
+            assert_eq!(usage_cost(name, &USED), same, "{name}");
         }
     }
 
     #[test]
     fn what_is_not_known_has_no_price() {
-        assert_eq!(price("stub-model", &USED), None);
-        assert_eq!(price("gpt-5-20", &USED), None);
-        assert_eq!(price("gpt-5.5", &Usage { output: None, ..USED }), None);
-        assert_eq!(price("gpt-5.5", &Usage::default()), None);
+        assert_eq!(usage_cost("stub-model", &USED), None);
+        assert_eq!(usage_cost("gpt-5-20", &USED), None);
+        assert_eq!(usage_cost("gpt-5.5", &Usage { output: None, ..USED }), None);
+        assert_eq!(usage_cost("gpt-5.5", &Usage::default()), None);
     }
 }

@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use consort_core::Timestamp;
-use consort_core::presence::LiveState;
+use consort_core::presence::CliStatus;
 use consort_core::presence::Status;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ const TAIL: u64 = 64 << 10;
 
 /// Returns the state idle if the last event about a turn is its end. `ends` tells whether an event ends a
 /// turn; `None` for an event that is not about a turn.
-pub(crate) fn idle(path: &Path, ends: impl Fn(&Value) -> Option<bool>) -> Option<LiveState> {
+pub(crate) fn idle(path: &Path, ends: impl Fn(&Value) -> Option<bool>) -> Option<CliStatus> {
     // Opening a pipe must not block.
     let mut file = File::options().read(true).custom_flags(O_NONBLOCK).open(path).ok()?;
     let found = file.metadata().ok().filter(Metadata::is_file)?;
@@ -32,7 +32,7 @@ pub(crate) fn idle(path: &Path, ends: impl Fn(&Value) -> Option<bool>) -> Option
     let events = tail.rsplit(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     let is_over = events.filter_map(|event: Value| ends(&event)).next()?;
     let at = Timestamp(found.mtime() * 1_000 + found.mtime_nsec() / 1_000_000);
-    is_over.then_some(LiveState { status: Status::Idle, waiting_for: None, at: Some(at) })
+    is_over.then_some(CliStatus { status: Status::Idle, waiting_for: None, at: Some(at) })
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ impl TomlTable {
             Found::Nothing => appended_lines::append(settings, &wanted),
             Found::Ours(ours) if ours.program != program => {
                 let mut text = without(settings, ours.keys.iter());
-                text.replace_range(ours.header, &appended_lines::styled(&wanted, settings));
+                text.replace_range(ours.header, &appended_lines::with_line_endings(&wanted, settings));
                 text
             }
             Found::Theirs | Found::Ours(_) => return Ok(settings.to_owned()),
@@ -105,7 +105,7 @@ impl TomlTable {
         let settings = self.unapprove(settings)?;
         let Found::Ours(ours) = self.found(&settings)? else { return Ok(settings) };
         let at = ours.keys.last().map_or(ours.header.end, |said| said.line.end);
-        let line = appended_lines::styled(&format!("{TOOLS} = {}\n", (self.tools)()), &settings);
+        let line = appended_lines::with_line_endings(&format!("{TOOLS} = {}\n", (self.tools)()), &settings);
         Ok(format!("{}{line}{}", &settings[..at], &settings[at..]))
     }
 

@@ -101,7 +101,7 @@ pub(crate) fn failure_without_end(exit: &WorkerExit, now: Timestamp) -> Option<F
 }
 
 /// Reads a JSON number as a count of attempts or turns.
-pub(crate) fn small(value: &Value) -> Option<u32> {
+pub(crate) fn as_count(value: &Value) -> Option<u32> {
     value.as_u64().and_then(|number| number.try_into().ok())
 }
 

@@ -59,8 +59,8 @@ fn our_own_text_is_told_from_a_draft() {
         let look = look(&format!("{cli}/idle_typed.ansi"), "◇  Ready (work)");
         assert!(matches!(look.reading.state, PaneState::Ready), "{cli}: {:?}", look.reading);
         let composer = look.composer.unwrap();
-        assert_eq!(composer.holds("half typed message"), ComposerMatch::Ours, "{cli}: {composer:?}");
-        assert_eq!(composer.holds("half typed"), ComposerMatch::Other, "{cli}");
-        assert_eq!(composer.holds("another message"), ComposerMatch::Other, "{cli}");
+        assert_eq!(composer.compare("half typed message"), ComposerMatch::Ours, "{cli}: {composer:?}");
+        assert_eq!(composer.compare("half typed"), ComposerMatch::Other, "{cli}");
+        assert_eq!(composer.compare("another message"), ComposerMatch::Other, "{cli}");
     }
 }

@@ -10,7 +10,7 @@ use consort_agents::ALL;
 use consort_agents::AgentCli;
 use consort_agents::Headless;
 use consort_agents::flags::Flags;
-use consort_agents::flags::refused;
+use consort_agents::flags::unknown_option;
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::Safety;
@@ -191,7 +191,8 @@ fn what_is_asked_of_an_old_cli_is_left_out() {
 
 #[test]
 fn each_needs_its_own_variables() {
-    let needs = |kind: &str, name: &str| consort_agents::needs(consort_agents::find(kind).unwrap(), name);
+    let needs =
+        |kind: &str, name: &str| consort_agents::needs_variable(consort_agents::find(kind).unwrap(), name);
     assert!(needs("claude", "ANTHROPIC_BASE_URL") && needs("claude", "CLAUDE_CONFIG_DIR"));
     assert!(!needs("claude", "CLAUDE_CODE_SESSION_ID") && !needs("claude", "OPENAI_API_KEY"));
     assert!(needs("codex", "CODEX_HOME") && !needs("codex", "CODEX_THREAD_ID"));
@@ -207,7 +208,7 @@ fn a_refused_option_is_known_no_more() {
     let recording = std::fs::read_to_string(dir().join("codex-argument.txt")).unwrap();
     let told = read(&consort_agents::codex::Codex, &recording);
     let Some(WorkerEvent::Failed(failure)) = told.last() else { panic!("{told:?}") };
-    let mut flags = Flags::of(&consort_agents::codex::Codex, "      --full-auto\n      --json\n");
-    flags.forget(&refused(&failure.message).unwrap());
+    let mut flags = Flags::from_help(&consort_agents::codex::Codex, "      --full-auto\n      --json\n");
+    flags.forget(&unknown_option(&failure.message).unwrap());
     assert!(!flags.knows("--full-auto") && flags.knows("--json"));
 }

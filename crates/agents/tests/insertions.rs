@@ -40,10 +40,12 @@ fn every_piece_goes_in_and_out() {
                 };
                 let new = insertion.format.connect(Some(&under), PROGRAM).unwrap();
                 assert_eq!(
-                    insertion.format.connection(&new, PROGRAM).unwrap(),
+                    insertion.format.insertion_state(&new, PROGRAM).unwrap(),
                     InsertionState::Current,
                     "{new}"
                 );
+                // A plugin starts the program by this name.
+                assert_eq!(new.contains("spawn(PROGRAM"), new.contains("const PROGRAM = \""), "{new}");
                 // Connecting again changes nothing.
                 assert_eq!(insertion.format.connect(Some(&new), PROGRAM).unwrap(), new);
                 let left = insertion.format.disconnect(&new, PROGRAM, None).unwrap().unwrap_or_default();
@@ -60,11 +62,11 @@ fn tools_are_approved_one_by_one() {
     let server = insertion("codex", InsertionContent::Mcp);
     let tools = consort_agents::find("codex").unwrap().allow(Level::User(Path::new("/home/x/.x"))).remove(1);
     let plain = server.format.connect(Some("model = \"m\"\n"), PROGRAM).unwrap();
-    assert_eq!(tools.format.connection(&plain, PROGRAM).unwrap(), InsertionState::Absent);
+    assert_eq!(tools.format.insertion_state(&plain, PROGRAM).unwrap(), InsertionState::Absent);
     let old =
         plain.replace("args = [\"mcp\"]\n", "args = [\"mcp\"]\ndefault_tools_approval_mode = \"approve\"\n");
-    assert_eq!(server.format.connection(&old, PROGRAM).unwrap(), InsertionState::Current);
-    assert_eq!(tools.format.connection(&old, PROGRAM).unwrap(), InsertionState::Outdated);
+    assert_eq!(server.format.insertion_state(&old, PROGRAM).unwrap(), InsertionState::Current);
+    assert_eq!(tools.format.insertion_state(&old, PROGRAM).unwrap(), InsertionState::Outdated);
     let new = tools.format.connect(Some(&old), PROGRAM).unwrap();
     assert!(new.contains("who = { approval_mode = \"approve\" }"), "{new}");
     assert!(!new.contains("default_tools_approval_mode"), "{new}");
@@ -98,9 +100,13 @@ fn others_stay_as_they_are() {
         (insertion("codex", InsertionContent::Mcp), toml),
         (insertion("codex", InsertionContent::Primer), text),
     ] {
-        assert_eq!(insertion.format.connection(theirs, PROGRAM).unwrap(), InsertionState::Absent);
+        assert_eq!(insertion.format.insertion_state(theirs, PROGRAM).unwrap(), InsertionState::Absent);
         let both = insertion.format.connect(Some(theirs), PROGRAM).unwrap();
-        assert_eq!(insertion.format.connection(&both, PROGRAM).unwrap(), InsertionState::Current, "{both}");
+        assert_eq!(
+            insertion.format.insertion_state(&both, PROGRAM).unwrap(),
+            InsertionState::Current,
+            "{both}"
+        );
         assert_eq!(without(&insertion, &both), theirs);
     }
 }
@@ -110,12 +116,16 @@ fn another_place_of_ours_is_outdated_and_what_somebody_changed_is_theirs() {
     for kind in ["claude", "codex", "gemini", "opencode", "copilot"] {
         let insertion = insertion(kind, InsertionContent::Mcp);
         let old = insertion.format.connect(None, "/old/place/consort").unwrap();
-        assert_eq!(insertion.format.connection(&old, PROGRAM).unwrap(), InsertionState::Outdated, "{old}");
+        assert_eq!(
+            insertion.format.insertion_state(&old, PROGRAM).unwrap(),
+            InsertionState::Outdated,
+            "{old}"
+        );
         let new = insertion.format.connect(Some(&old), PROGRAM).unwrap();
         assert!(new.contains(PROGRAM) && !new.contains("/old/place"), "{new}");
         let (before, after) = new.rsplit_once("\"mcp\"").unwrap();
         let theirs = format!("{before}\"mcp\", \"--set\", \"a.b=c\"{after}");
-        assert_eq!(insertion.format.connection(&theirs, PROGRAM).unwrap(), InsertionState::Current);
+        assert_eq!(insertion.format.insertion_state(&theirs, PROGRAM).unwrap(), InsertionState::Current);
         assert_eq!(insertion.format.connect(Some(&theirs), PROGRAM).unwrap(), theirs);
         assert_eq!(without(&insertion, &theirs), theirs);
     }
@@ -142,7 +152,7 @@ fn what_is_written_once_and_renewed_has_one_block() {
     let insertion = insertion("codex", InsertionContent::Primer);
     let both = insertion.format.connect(Some("before\n"), PROGRAM).unwrap() + "after\n";
     let old = both.replace("Be brief", "Be long");
-    assert_eq!(insertion.format.connection(&old, PROGRAM).unwrap(), InsertionState::Outdated);
+    assert_eq!(insertion.format.insertion_state(&old, PROGRAM).unwrap(), InsertionState::Outdated);
     assert_eq!(insertion.format.connect(Some(&old), PROGRAM).unwrap(), both);
     assert_eq!(without(&insertion, &both), "before\nafter\n");
 }
@@ -162,7 +172,11 @@ fn marks_and_line_endings_stay() {
         // A file without the insertion is not changed.
         assert_eq!(without(&insertion, theirs), theirs);
         let both = insertion.format.connect(Some(theirs), PROGRAM).unwrap();
-        assert_eq!(insertion.format.connection(&both, PROGRAM).unwrap(), InsertionState::Current, "{both:?}");
+        assert_eq!(
+            insertion.format.insertion_state(&both, PROGRAM).unwrap(),
+            InsertionState::Current,
+            "{both:?}"
+        );
         if theirs.contains("\r\n") {
             assert_eq!(both.matches('\n').count(), both.matches("\r\n").count(), "{both:?}");
         }
@@ -224,7 +238,7 @@ fn an_editor_may_change_how_our_lines_end() {
     let both = insertion.format.connect(Some("before\n"), PROGRAM).unwrap();
     for changed in [both.trim_end().to_owned(), both.replace('\n', "\r\n")] {
         assert_eq!(
-            insertion.format.connection(&changed, PROGRAM).unwrap(),
+            insertion.format.insertion_state(&changed, PROGRAM).unwrap(),
             InsertionState::Current,
             "{changed:?}"
         );

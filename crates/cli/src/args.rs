@@ -73,9 +73,10 @@ enum Command {
     #[command(alias = "unlock")]
     Release(commands::release::Args),
     /// Show who has reserved a path, and whether you or a command may write it
-    #[command(alias = "check")]
+    #[command(override_usage = "consort explain [OPTIONS] <PATH>|-- <COMMAND>...", alias = "check")]
     Explain(commands::explain::Args),
     /// Wait until a path is free, or until an agent is idle
+    #[command(override_usage = "consort wait [OPTIONS] <PATH>|--idle <AGENT>")]
     Wait(commands::wait::Args),
     /// List the agents that wait for you, and what can be done about each
     Waiting(commands::waiting::Args),
@@ -97,6 +98,7 @@ enum Command {
     #[command(subcommand)]
     Pane(commands::pane::Command),
     /// Put an agent to work without a terminal
+    #[command(override_usage = "consort run [OPTIONS] <TEXT>|--file <FILE>|--task <ID>")]
     Run(commands::run::Args),
     /// List, show, stop and repeat runs
     #[command(subcommand)]

@@ -7,7 +7,6 @@ use consort_core::App;
 use consort_core::config;
 use consort_core::config::Acceptance;
 use consort_core::config::Config;
-use consort_core::config::ConfigError;
 use consort_core::config::KEYS;
 use consort_core::config::Layer;
 use consort_core::config::SettingSource;
@@ -35,13 +34,11 @@ pub(crate) struct Loaded {
 pub(crate) struct Warning {
     pub(crate) file: Option<PathBuf>,
     pub(crate) text: String,
-    /// Whether `consort config accept` would let the value count.
-    pub(crate) is_to_accept: bool,
 }
 
 impl Warning {
     fn new(file: Option<PathBuf>, text: &str) -> Self {
-        Self { file, text: text::one_line(text, 500), is_to_accept: false }
+        Self { file, text: text::one_line(text, 500) }
     }
 }
 
@@ -117,8 +114,7 @@ pub(crate) fn load(
             SettingSource::User(file) | SettingSource::Project(file) => Some(file.clone()),
             SettingSource::Flag | SettingSource::Environment(_) | SettingSource::Default => None,
         };
-        let is_to_accept = file.is_some() && matches!(warning, ConfigError::Loosens { .. });
-        Warning { is_to_accept, ..Warning::new(file, &format!("{source}: {warning} ({hint})")) }
+        Warning::new(file, &format!("{source}: {warning} ({hint})"))
     }));
     Ok(Loaded { resolved, warnings, is_partial })
 }

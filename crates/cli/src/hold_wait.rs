@@ -51,7 +51,7 @@ impl<'a> HoldWait<'a> {
             self.has_said = true;
         }
         let caller = caller_facts(&opened.app);
-        opened.app.wait_for(&caller, self.since, held).inspect_err(|_| self.stop(opened))?;
+        opened.app.note_waiting(&caller, self.since, held).inspect_err(|_| self.stop(opened))?;
         let left =
             self.until.map_or(notify::POLL_INTERVAL, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() {

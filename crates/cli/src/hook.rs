@@ -73,7 +73,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         log(&format!("panic: {panic}"));
         std::process::exit(0);
     }));
-    let is_projects = next().as_deref() == Some(consort_agents::PROJECT_MARK);
+    let is_projects = next().as_deref() == Some(consort_agents::PROJECT_ARGUMENT);
     if let Some(cli) = consort_agents::find(&kind)
         && !(is_projects && is_connected_for_user(cli))
         && let Err(error) = if is_wait { hook_wait::run(cli) } else { answer(cli, &event) }
@@ -136,7 +136,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     }
     // Without a standard output nobody can have read the mail, so it is not marked as shown.
     if let Some(mail) = answer.mail.as_ref().filter(|_| has_stdout()) {
-        app.shown(mail)?;
+        app.note_batch_shown(mail)?;
     }
     std::mem::forget(app);
     Ok(())

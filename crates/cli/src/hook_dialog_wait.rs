@@ -68,7 +68,7 @@ pub(crate) fn wait(
             }
         }
         // The dialog comes only after the hook, and no open list shows the question any more.
-        if is_hidden && !app.is_looked_at() {
+        if is_hidden && !app.is_question_list_watched() {
             break;
         }
         if !was_told && since.elapsed() > TELL_AFTER {
@@ -109,7 +109,7 @@ fn is_gone(
     if !app.host().is_alive(&agent.location.process) {
         return Ok(true);
     }
-    let live = cli.live_state(&cli.config_dir(&paths.home, &env::get), &agent).map(|live| live.status);
+    let live = cli.cli_status(&cli.config_dir(&paths.home, &env::get), &agent).map(|live| live.status);
     if live == Some(Status::Waiting) {
         *was_seen = true;
         return Ok(false);

@@ -10,7 +10,7 @@ use std::io::Write as _;
 
 use consort_agents::AgentCli;
 use consort_core::App;
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::journal::Actor;
 use consort_core::messages::WakeCheck;
 use consort_host::Machine;
@@ -35,7 +35,7 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
     };
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     // Opened before the first look, so that no mail falls between the two.
-    let topic = Topic::Mailbox(Actor::Agent(session.clone()));
+    let topic = NewsTopic::Mailbox(Actor::Agent(session.clone()));
     let mut listener = Listener::open(&paths.listeners(), Some(&topic))?;
     let mut app = App::new(Store::new(paths.store(), StoreUser::Command), Machine::new(&paths.data));
     let Some((me, others)) = app.present_session(&session)? else { return Ok(()) };

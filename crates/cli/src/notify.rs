@@ -66,8 +66,8 @@ pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), Co
     if noted.keep().is_err() {
         return Ok(());
     }
-    let quiet = notices::quiet_hours(config.get("notify.quiet"));
-    if quiet.is_some_and(|hours| notices::is_quiet(hours, time::minute_of_day(now))) {
+    let quiet = notices::parse_quiet_hours(config.get("notify.quiet"));
+    if quiet.is_some_and(|hours| notices::is_in_quiet_hours(hours, time::minute_of_day(now))) {
         return Ok(());
     }
     if let Some(text) = notices::join_notices(&found) {

@@ -10,17 +10,17 @@ use consort_core::presence::Observed;
 use consort_host::env;
 
 pub(crate) fn look(home: &Path, agents: &[Agent]) -> Vec<Observed> {
-    let quadrants = consort_host::quadrants(agents);
+    let parts = consort_host::screen_parts(agents);
     // If a CLI has no directory here, none of its sessions has published anything.
     let mut dirs: BTreeMap<&str, Option<PathBuf>> = BTreeMap::new();
     agents
         .iter()
-        .zip(quadrants)
+        .zip(parts)
         .map(|(agent, quadrant)| {
             let cli = consort_agents::find(&agent.kind);
             let live = cli.and_then(|cli| {
                 let find = || Some(cli.config_dir(home, &env::get)).filter(|dir| dir.is_dir());
-                cli.live_state(dirs.entry(&agent.kind).or_insert_with(find).as_deref()?, agent)
+                cli.cli_status(dirs.entry(&agent.kind).or_insert_with(find).as_deref()?, agent)
             });
             Observed { live, quadrant }
         })

@@ -84,7 +84,7 @@ impl Out {
 
     /// Writes one thing as JSON, under its noun.
     pub(crate) fn one(&self, app: &mut App, noun: &str, thing: &impl Serialize) -> CommandResult {
-        self.json(&app.one(noun, thing))
+        self.json(&app.wrap_one(noun, thing))
     }
 
     /// Writes JSON on one line, as it is.

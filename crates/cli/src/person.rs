@@ -43,7 +43,7 @@ pub(crate) fn has_token() -> bool {
 
 /// Returns the facts about the caller, for a command that changes something. At a terminal whose environment
 /// an agent CLI has made, the person can type a word as proof.
-pub(crate) fn acting(app: &mut App) -> Result<CallerFacts, CommandError> {
+pub(crate) fn acting_caller(app: &mut App) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
     // Hooks report what a connected agent does; of an agent that was joined by hand, only its calls are seen.
     if facts.in_agent {
@@ -67,8 +67,8 @@ pub(crate) fn acting(app: &mut App) -> Result<CallerFacts, CommandError> {
 
 /// Refuses an anonymous caller, for commands that change something but record no
 /// author.
-pub(crate) fn known(app: &mut App) -> Result<(), CommandError> {
-    let facts = acting(app)?;
+pub(crate) fn refuse_anonymous(app: &mut App) -> Result<(), CommandError> {
+    let facts = acting_caller(app)?;
     match caller(app, &facts) {
         Caller::Anonymous(why) => Err(why.into()),
         Caller::Agent(_) | Caller::Person => Ok(()),
@@ -77,7 +77,7 @@ pub(crate) fn known(app: &mut App) -> Result<(), CommandError> {
 
 /// Returns the facts about the caller, confirmed by the person, for a command that weakens or removes
 /// protection; `what` says what the command does.
-pub(crate) fn confirmed(app: &mut App, what: &str) -> Result<CallerFacts, CommandError> {
+pub(crate) fn confirmed_caller(app: &mut App, what: &str) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
     let may_type = match caller(app, &facts) {
         Caller::Person => !facts.proof.is_confirmed(),
@@ -149,7 +149,7 @@ fn typed(app: &App, why: &str) -> TypedWord {
 /// Refuses agents and callers with an agent's environment. The rest are the person
 /// and the person's scripts.
 pub(crate) fn refuse_agents(app: &mut App) -> Result<(), CommandError> {
-    let facts = acting(app)?;
+    let facts = acting_caller(app)?;
     match caller(app, &facts) {
         Caller::Agent(_) => Err(NotAllowed::NotThePerson.into()),
         Caller::Anonymous(why @ (NotAllowed::NotJoined | NotAllowed::Anonymous(Unproven::Marked(_)))) => {

@@ -37,7 +37,7 @@ impl BadFile {
             }
             all => {
                 let lines: String = all.iter().map(|problem| format!("\n  {problem}")).collect();
-                let count = text::count(all.len(), "mistake");
+                let count = text::counted_noun(all.len(), "mistake");
                 CommandError::user(format!("{path} has {count}:{lines}"), "fix the file, then try again")
             }
         }

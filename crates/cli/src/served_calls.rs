@@ -11,7 +11,7 @@ use consort_core::call_context;
 use consort_core::call_context::AgentOpenRequest;
 use consort_core::call_context::CallContext;
 use consort_core::call_context::RunWish;
-use consort_core::call_context::RunsWish;
+use consort_core::call_context::RunsQuestion;
 use consort_core::call_context::ServedContext;
 use consort_core::call_context::ServiceAnswer;
 use consort_core::call_context::ServiceProblem;
@@ -21,8 +21,8 @@ use consort_core::engine::Engine as _;
 use consort_core::engine::StoreError;
 use consort_core::host::Clock as _;
 use consort_core::host::ConnectionAddrs;
+use consort_core::host::NewsTopic;
 use consort_core::host::Processes as _;
-use consort_core::host::Topic;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
 use consort_core::presence::CallerFacts;
@@ -133,7 +133,7 @@ impl ServedContext for ServedCalls {
     fn renewal(&self, session: &SessionId) -> Box<dyn Fn() + Send> {
         let (store, session, machine) = (self.paths.store(), session.clone(), self.machine());
         Box::new(move || {
-            Store::new(store.clone(), StoreUser::Command).side_files().renew(&session, machine.now())
+            Store::new(store.clone(), StoreUser::Command).side_files().note_alive(&session, machine.now())
         })
     }
 
@@ -222,12 +222,12 @@ impl ServedContext for ServedCalls {
         &self,
         caller: &CallerFacts,
         cwd: &Path,
-        wish: &RunsWish,
+        question: &RunsQuestion,
     ) -> Result<ServiceAnswer, ServiceProblem> {
-        served_runs::runs(caller, cwd, wish)
+        served_runs::runs(caller, cwd, question)
     }
 
-    fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn call_context::Listener>> {
+    fn listen(&self, topic: Option<&NewsTopic>) -> std::io::Result<Box<dyn call_context::Listener>> {
         Ok(Box::new(Listener::open(&self.paths.listeners(), topic)?))
     }
 }

@@ -116,7 +116,7 @@ pub(crate) fn answer(
     let world = world(cwd)?;
     let tmux = Tmux::new(&world.paths.data);
     let subject = app.find_pane(name).map_err(|error| problem(error.into()))?;
-    let actor = app.may_use_pane(caller, &subject).map_err(|error| problem(error.into()))?;
+    let actor = app.require_pane_access(caller, &subject).map_err(|error| problem(error.into()))?;
     let name = subject.name();
     let waiting = waiting::one(&world, app, &tmux, subject).map_err(problem)?;
     let waiting = match waiting {
@@ -150,7 +150,7 @@ pub(crate) fn watch(
     let states = |app: &mut App| -> Result<Vec<Value>, CommandError> {
         let mut states = Vec::new();
         for subject in app.panes()? {
-            if subject.opener().is_some() && app.may_use_pane(caller, &subject).is_ok() {
+            if subject.opener().is_some() && app.require_pane_access(caller, &subject).is_ok() {
                 let look = panes::look(&world, app, &tmux, &subject)?;
                 let state = panes::state_of(look.as_ref(), &subject);
                 let question = look.and_then(|look| look.reading.question).map(|asked| redacted(&asked));
@@ -191,7 +191,7 @@ pub(crate) fn waiting(
     let world = world(cwd)?;
     let (mut items, mut lines) = (Vec::new(), String::new());
     for one in waiting::all(&world, app).map_err(problem)? {
-        let is_own = one.subject.opener().is_some() && app.may_use_pane(caller, &one.subject).is_ok();
+        let is_own = one.subject.opener().is_some() && app.require_pane_access(caller, &one.subject).is_ok();
         let way = match one.why {
             AttentionReason::Question if is_own => "it is yours: `answer`",
             _ if is_own => "it is your user's: tell them with `send` to `@me`",
@@ -209,7 +209,7 @@ pub(crate) fn close(caller: &CallerFacts, cwd: &Path, name: &str) -> Result<Serv
     let world = world(cwd)?;
     let mut opened = world.open().map_err(problem)?;
     let subject = opened.app.find_pane(name).map_err(|error| problem(error.into()))?;
-    let actor = opened.app.may_use_pane(caller, &subject).map_err(|error| problem(error.into()))?;
+    let actor = opened.app.require_pane_access(caller, &subject).map_err(|error| problem(error.into()))?;
     let mut data = close_pane(&world, &mut opened, &subject, actor, true).map_err(problem)?;
     // An agent can look at files itself, and a diff may fill its context.
     if let Some(told) = data.as_object_mut() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_core::call_context::RunWish;
-use consort_core::call_context::RunsWish;
+use consort_core::call_context::RunsQuestion;
 use consort_core::call_context::ServiceAnswer;
 use consort_core::call_context::ServiceProblem;
 use consort_core::dispatch::RunOptions;
@@ -64,14 +64,14 @@ pub(crate) fn run(caller: &CallerFacts, cwd: &Path, wish: &RunWish) -> Result<Se
 pub(crate) fn runs(
     caller: &CallerFacts,
     cwd: &Path,
-    wish: &RunsWish,
+    question: &RunsQuestion,
 ) -> Result<ServiceAnswer, ServiceProblem> {
     let world = world(cwd)?;
     let told = || -> Result<ServiceAnswer, CommandError> {
         let mut opened = world.open()?;
         orphans::reap(&world.paths, &mut opened.app)?;
         let project = opened.project.id.clone();
-        let Some(number) = wish.run else {
+        let Some(number) = question.run else {
             let Caller::Agent(agent) = opened.app.caller(caller)? else {
                 return Ok(ServiceAnswer { text: "You have no runs.".into(), data: json!({ "items": [] }) });
             };
@@ -85,12 +85,12 @@ pub(crate) fn runs(
             return Ok(ServiceAnswer { text, data: json!({ "items": items }) });
         };
         let run = opened.app.run(&project, &number.to_string())?;
-        if wish.stops && !run.state.has_ended() {
+        if question.stops && !run.state.has_ended() {
             opened.app.may_stop_run(caller, &run)?;
             let dir = RunDir::of(&world.paths, run.id);
             dir.ask_to_stop(false).map_err(|error| CommandError::file("cannot write", &dir.path, error))?;
         }
-        let wait = if wish.stops { Some(Duration::from_secs(10)) } else { wish.wait };
+        let wait = if question.stops { Some(Duration::from_secs(10)) } else { question.wait };
         let run = wait_for(&world, &mut opened, run, wait)?;
         Ok(self::told(&world, &opened, &run))
     };

@@ -227,7 +227,7 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
             process.program == parent.program && !program_and_script.first().is_some_and(is_named)
         };
         let is_agent = |process: &Process| {
-            files.hosted_by(process).is_some() || world::is_agent(process) && !is_helper(process)
+            files.session_hosted_by(process).is_some() || world::is_agent(process) && !is_helper(process)
         };
         // Of the agents above the asking process, ours must be the nearest.
         let is_ours = |pid: u32| {

@@ -78,7 +78,9 @@ const OTHER_WORDS: &[(&str, &[&str])] = &[
     ("know search <words>", &["find", "grep", "recall", "lookup", "get"]),
     ("know add <kind> <name> '<text>'", &["remember", "learn", "note", "memorize", "record", "save"]),
     ("holds", &["mine", "locks", "reservations", "claims", "reserved"]),
-    ("release <path>", &["free", "unreserve", "unclaim"]),
+    ("reserve <path>", &["claim", "take"]),
+    ("release <path>", &["free", "unreserve", "unclaim", "unlock"]),
+    ("journal tail", &["log", "events"]),
     ("agent rename <name>", &["name", "nick", "call-me"]),
     ("with <cli>", &["start", "launch"]),
 ];

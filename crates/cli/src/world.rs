@@ -72,7 +72,7 @@ impl World {
             )
         })?;
         // Otherwise we would make the directory, as root with everything above it.
-        if env::get(env::HOME).is_none() && !paths.home.is_dir() {
+        if env::get(env::CONSORT_HOME).is_none() && !paths.home.is_dir() {
             return Err(CommandError::user(
                 format!("the home directory {} does not exist", paths.home.display()),
                 "set HOME to yours, or CONSORT_HOME to a directory of your choice",
@@ -109,8 +109,8 @@ impl World {
     }
 
     /// Returns the notes of the temporary files that are being written.
-    pub(crate) fn pending(&self) -> TemporaryFiles {
-        TemporaryFiles::new(&self.paths.pending())
+    pub(crate) fn temporary_files(&self) -> TemporaryFiles {
+        TemporaryFiles::new(&self.paths.temporary_notes())
     }
 
     /// Returns the directory in which an agent CLI keeps this person's settings.
@@ -126,7 +126,7 @@ impl World {
     /// Opens the store, resolves the settings, publishes the settings that hooks need, and runs the retention
     /// that is due once a day.
     pub(crate) fn open(&self) -> Result<OpenWorld, CommandError> {
-        self.pending().sweep();
+        self.temporary_files().sweep();
         let mut app = self.app();
         // Checked before git is run, and again for the place that git has found.
         spool::require_here(&self.place())?;
@@ -143,7 +143,7 @@ impl World {
             let _ = app.publish(&config.resolved, &place.worktree);
         }
         self.saved.set_wanted(&place.worktree, config.resolved.saves_knowledge());
-        let _ = app.retain(config.resolved.retention());
+        let _ = app.apply_retention(config.resolved.retention());
         Ok(OpenWorld {
             app,
             project,
@@ -151,7 +151,7 @@ impl World {
             cwd: self.cwd.clone(),
             config: config.resolved,
             data: self.paths.data.clone(),
-            pending: self.pending(),
+            pending: self.temporary_files(),
         })
     }
 }
@@ -238,7 +238,7 @@ fn facts_of(
             return Err(Unproven::Marked((*marker).to_owned()));
         }
         let own = own.or_else(|| host.process(std::process::id()));
-        consort_host::at_terminal(own.as_ref(), &ancestors, host.now().0 / 1_000)?;
+        consort_host::check_person_at_terminal(own.as_ref(), &ancestors, host.now().0 / 1_000)?;
         Ok(Proof::Terminal)
     };
     // No proof is looked for inside an agent, which cannot be the person.

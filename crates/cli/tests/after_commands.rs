@@ -33,7 +33,7 @@ fn at(world: &Sealed, path: &str) -> PathBuf {
 fn bash(world: &Sealed, session: &str, event: &str, id: &str, more: &Value) -> Option<String> {
     let mut input = json!({ "command": "./script.sh" });
     input.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
-    world.told(session, event, &json!({ "tool_use_id": id, "tool_input": input }))
+    world.hook_text(session, event, &json!({ "tool_use_id": id, "tool_input": input }))
 }
 
 fn begin(world: &Sealed, session: &str, id: &str) {
@@ -48,7 +48,7 @@ fn end(world: &Sealed, session: &str, id: &str) -> Option<String> {
 
 /// Returns what a session is told with its next prompt.
 fn prompted(world: &Sealed, session: &str) -> Option<String> {
-    world.told(session, "UserPromptSubmit", &json!({ "prompt": "go on" }))
+    world.hook_text(session, "UserPromptSubmit", &json!({ "prompt": "go on" }))
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn what_is_gone_from_a_reserved_directory_or_was_moved_there_is_seen() {
     // A removal by the holder's own `rm` at the same time is not blamed on the other session.
     begin(&world, "s2", "four");
     let input = json!({ "tool_use_id": "rm", "tool_input": { "command": "rm src/auth/moved.rs" } });
-    world.told("s1", "PreToolUse", &input);
+    world.hook_text("s1", "PreToolUse", &input);
     fs::remove_file(at(&world, "src/auth/moved.rs")).unwrap();
-    world.told("s1", "PostToolUse", &input);
+    world.hook_text("s1", "PostToolUse", &input);
     assert_eq!(end(&world, "s2", "four"), None);
     assert!(!world.data().join("hook.log").exists());
 }
@@ -165,7 +165,7 @@ fn while_the_holder_runs_a_command_the_author_is_unknown() {
     begin(&world, "s2", "four");
     fs::write(at(&world, "src/auth/login.rs"), "by Falcon\n").unwrap();
     let edit = json!({ "tool_name": "Edit", "tool_input": { "file_path": at(&world, "src/auth/login.rs") } });
-    world.told("s1", "PostToolUse", &edit);
+    world.hook_text("s1", "PostToolUse", &edit);
     std::thread::sleep(Duration::from_millis(60));
     fs::write(at(&world, "src/auth/login.rs"), "by Raven, over it\n").unwrap();
     assert!(end(&world, "s2", "four").unwrap().contains("src/auth/login.rs"));
@@ -202,9 +202,9 @@ fn a_command_in_the_background_is_looked_at_until_it_ends() {
     std::thread::sleep(Duration::from_millis(30));
     fs::write(at(&world, "src/auth/login.rs"), "in the background\n").unwrap();
     let asked = json!({ "tool_name": "TaskOutput", "tool_input": { "task_id": "b1" } });
-    let told = world.told("s2", "PostToolUse", &asked).unwrap();
+    let told = world.hook_text("s2", "PostToolUse", &asked).unwrap();
     assert!(told.contains("src/auth/login.rs"), "{told}");
-    assert_eq!(world.told("s2", "PostToolUse", &asked), None, "once");
+    assert_eq!(world.hook_text("s2", "PostToolUse", &asked), None, "once");
     let stop = |tasks: Value| {
         let call = json!({ "session_id": "s2", "cwd": world.project(), "background_tasks": tasks });
         assert_eq!(world.hook("Stop", &call).stdout, "");
@@ -223,7 +223,7 @@ fn a_command_in_the_background_is_looked_at_until_it_ends() {
     begin(&world, "s2", "two");
     let moved = json!({ "tool_use_id": "two", "tool_input": { "command": "./script.sh" },
         "tool_response": { "stdout": "", "backgroundTaskId": "b2" } });
-    assert_eq!(world.told("s2", "PostToolUse", &moved), None);
+    assert_eq!(world.hook_text("s2", "PostToolUse", &moved), None);
     fs::write(at(&world, "src/auth/login.rs"), "later still\n").unwrap();
     assert!(prompted(&world, "s2").unwrap().contains("src/auth/login.rs"));
 

@@ -57,8 +57,8 @@ fn takes_part(agent: RealAgent) {
 
     let (sender, consort) = (std::sync::Arc::clone(&world), env!("CARGO_BIN_EXE_consort"));
     let model = StubModel::start([
-        agent.shell(&format!("{consort} who --json > who.json")),
-        agent.write(&world, "held.txt", "not yours").meanwhile(move || {
+        agent.shell_step(&format!("{consort} who --json > who.json")),
+        agent.write_step(&world, "held.txt", "not yours").meanwhile(move || {
             // The person writes to the newcomer, by the name it was given.
             let who: Value = serde_json::from_str(&sender.run("who --json").stdout).unwrap();
             let agents = who["items"].as_array().unwrap();
@@ -67,7 +67,7 @@ fn takes_part(agent: RealAgent) {
             let sent = sender.run_as(None, &["send", &name, "hello from the person"]);
             assert_eq!(sent.code, 0, "{sent}");
         }),
-        agent.write(&world, "free.txt", "ours"),
+        agent.write_step(&world, "free.txt", "ours"),
         Step::say("Done."),
     ]);
     agent.settle(&world, &model);
@@ -76,8 +76,8 @@ fn takes_part(agent: RealAgent) {
     assert_eq!(connected.code, 0, "{connected}");
     assert_ne!(files(&agent.config_dir(&world)), before);
 
-    let ran = world.ran(&mut agent.headless(&world, &model, "please look around"));
-    let turns: Vec<String> = model.turns().iter().map(Value::to_string).collect();
+    let ran = world.ran(&mut agent.headless_command(&world, &model, "please look around"));
+    let turns: Vec<String> = model.turn_requests().iter().map(Value::to_string).collect();
     assert!(turns.len() >= 4, "{} turns; {ran}", turns.len());
 
     // Before its first answer, the agent is told who it is and who else is here.
@@ -126,7 +126,7 @@ fn mail_at_the_end_of_a_turn_keeps_it_going_once() {
         world.git_init();
         let sender = std::sync::Arc::clone(&world);
         let model = StubModel::start([
-            agent.shell("true"),
+            agent.shell_step("true"),
             Step::say("Done.").meanwhile(move || {
                 let sent = sender.run_as(None, &["send", "Newcomer", "before you stop"]);
                 assert_eq!(sent.code, 0, "{sent}");
@@ -135,10 +135,13 @@ fn mail_at_the_end_of_a_turn_keeps_it_going_once() {
         ]);
         agent.settle(&world, &model);
         assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
-        let mut turn = agent.headless(&world, &model, "please go on");
+        let mut turn = agent.headless_command(&world, &model, "please go on");
         let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
-        let heard: Vec<usize> =
-            model.turns().iter().map(|turn| turn.to_string().matches("before you stop").count()).collect();
+        let heard: Vec<usize> = model
+            .turn_requests()
+            .iter()
+            .map(|turn| turn.to_string().matches("before you stop").count())
+            .collect();
         assert_eq!(heard, [0, 0, 1], "{agent:?}: {ran}");
         // Our own words do not count as the person's prompt.
         let handoff = world.run("agent handoff Newcomer").stdout;
@@ -156,13 +159,13 @@ fn they_send_through_our_mcp_server() {
         world.git_init();
         assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
         let call = json!({ "to": ["Falcon"], "text": "sent over MCP" });
-        let model = StubModel::start([agent.ours("send", call), Step::say("Done.")]);
+        let model = StubModel::start([agent.our_tool_step("send", call), Step::say("Done.")]);
         agent.settle(&world, &model);
         let before = files(&agent.config_dir(&world));
         assert_eq!(world.run(&format!("init --mcp --agent {} --yes", agent.kind())).code, 0);
-        let mut turn = agent.headless(&world, &model, "tell Falcon");
+        let mut turn = agent.headless_command(&world, &model, "tell Falcon");
         let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
-        let told = model.turns().last().map(Value::to_string).unwrap_or_default();
+        let told = model.turn_requests().last().map(Value::to_string).unwrap_or_default();
         // Some CLIs show the model the text of the result, some the data.
         let is_answered = told.contains("Sent message #") || told.contains(r#"\"number\":"#);
         assert!(is_answered, "{agent:?}: {told} {ran}");
@@ -205,15 +208,15 @@ fn a_run_can_be_connected_without_a_trace() {
         assert_eq!(world.run_as(Some("s1"), &["reserve", "held.txt"]).code, 0);
         let send = match agent {
             RealAgent::Pi => {
-                agent.shell(&format!("{} send Falcon 'for once'", env!("CARGO_BIN_EXE_consort")))
+                agent.shell_step(&format!("{} send Falcon 'for once'", env!("CARGO_BIN_EXE_consort")))
             }
-            _ => agent.ours("send", json!({ "to": ["Falcon"], "text": "for once" })),
+            _ => agent.our_tool_step("send", json!({ "to": ["Falcon"], "text": "for once" })),
         };
         let model =
-            StubModel::start([agent.write(&world, "held.txt", "not yours"), send, Step::say("Done.")]);
+            StubModel::start([agent.write_step(&world, "held.txt", "not yours"), send, Step::say("Done.")]);
         agent.settle(&world, &model);
         let before = files(&agent.config_dir(&world));
-        let alone = agent.headless(&world, &model, "please go on");
+        let alone = agent.headless_command(&world, &model, "please go on");
         let ran = world.ran(&mut with(&world, kind, &alone));
         assert!(!world.project().join("held.txt").exists(), "{kind}: {ran}");
         let letters: Value =
@@ -245,7 +248,7 @@ fn three_vendors_talk_and_keep_out_of_each_others_way() {
     let busy = |name: &str, next: &str| {
         format!("{consort} reserve {name}.txt && touch {name}.here && {}", until(&format!("{next}.here")))
     };
-    let write = |agent: RealAgent, path: &str| agent.write(&world, path, "mine");
+    let write = |agent: RealAgent, path: &str| agent.write_step(&world, path, "mine");
 
     // Each reserves a file, waits for the next, tries its file, writes to it, and waits for the end.
     let place = world.project().canonicalize().unwrap().join("codex.txt");
@@ -260,22 +263,22 @@ fn three_vendors_talk_and_keep_out_of_each_others_way() {
         Step::say("Done."),
     ]);
     let codex_model = StubModel::start([
-        RealAgent::Codex.shell(&busy("codex", "gemini")),
+        RealAgent::Codex.shell_step(&busy("codex", "gemini")),
         write(RealAgent::Codex, "gemini.txt"),
-        RealAgent::Codex.shell(&until("claude.said")),
-        RealAgent::Codex.shell(&format!(
+        RealAgent::Codex.shell_step(&until("claude.said")),
+        RealAgent::Codex.shell_step(&format!(
             "{consort} send Gem 'from codex to gemini' && touch codex.said && {}",
             until("end")
         )),
         Step::say("Done."),
     ]);
     let gemini_model = StubModel::start([
-        RealAgent::Gemini.shell(&busy("gemini", "claude")),
+        RealAgent::Gemini.shell_step(&busy("gemini", "claude")),
         write(RealAgent::Gemini, "claude.txt"),
-        RealAgent::Gemini.shell(&until("codex.said")),
+        RealAgent::Gemini.shell_step(&until("codex.said")),
         RealAgent::Gemini
-            .shell(&format!("{consort} send Claudia 'from gemini to claude' && touch gemini.said")),
-        RealAgent::Gemini.shell(&until("end")),
+            .shell_step(&format!("{consort} send Claudia 'from gemini to claude' && touch gemini.said")),
+        RealAgent::Gemini.shell_step(&until("end")),
         Step::say("Done."),
     ]);
     for (agent, model) in [(RealAgent::Codex, &codex_model), (RealAgent::Gemini, &gemini_model)] {
@@ -287,13 +290,13 @@ fn three_vendors_talk_and_keep_out_of_each_others_way() {
         command.env("CONSORT_NAME", name).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     };
     let mut all = [
-        quietly(claude.headless(&world, &claude_model, "first"), "Claudia"),
-        quietly(RealAgent::Codex.headless(&world, &codex_model, "second"), "Codie"),
-        quietly(RealAgent::Gemini.headless(&world, &gemini_model, "third"), "Gem"),
+        quietly(claude.headless_command(&world, &claude_model, "first"), "Claudia"),
+        quietly(RealAgent::Codex.headless_command(&world, &codex_model, "second"), "Codie"),
+        quietly(RealAgent::Gemini.headless_command(&world, &gemini_model, "third"), "Gem"),
     ];
     let mut is_said = false;
     for _ in 0..600 {
-        is_said = world.project().join("gemini.said").exists() && claude_model.turns().len() >= 4;
+        is_said = world.project().join("gemini.said").exists() && claude_model.turn_requests().len() >= 4;
         if is_said {
             break;
         }
@@ -303,7 +306,7 @@ fn three_vendors_talk_and_keep_out_of_each_others_way() {
     let ended = all.each_mut().map(|child| child.wait().unwrap().success());
     assert!(is_said, "{ended:?}\n{}", world.run("journal tail -n 60"));
 
-    let last = |model: &StubModel| model.turns().last().map(Value::to_string).unwrap_or_default();
+    let last = |model: &StubModel| model.turn_requests().last().map(Value::to_string).unwrap_or_default();
     for (model, heard, held) in [
         (&claude_model, "from gemini to claude", "codex.txt is reserved by Codie (codex on main"),
         (&codex_model, "from claude to codex", "gemini.txt is reserved by Gem (gemini on main"),
@@ -324,7 +327,7 @@ fn three_vendors_talk_and_keep_out_of_each_others_way() {
 fn a_first_claude_is_told_of_a_second_session() {
     let claude = Claude::installed();
     let step = |command: &str| Step::bash(command);
-    is_told_of_a_second("claude", step, |world, model| claude.headless(world, model, "first"));
+    is_told_of_a_second("claude", step, |world, model| claude.headless_command(world, model, "first"));
 }
 
 #[test]
@@ -341,11 +344,11 @@ fn is_told_of_a_second_session(agent: RealAgent) {
     if agent.is_out_of_reach() {
         return;
     }
-    let step = |command: &str| agent.shell(command);
+    let step = |command: &str| agent.shell_step(command);
     is_told_of_a_second(agent.kind(), step, |world, model| {
         agent.settle(world, model);
         assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
-        agent.headless(world, model, "first")
+        agent.headless_command(world, model, "first")
     });
 }
 
@@ -377,11 +380,12 @@ fn is_told_of_a_second(
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    let mut two = quietly(&mut Claude::installed().headless(&world, &second_model, "second"), "Latecomer");
+    let mut two =
+        quietly(&mut Claude::installed().headless_command(&world, &second_model, "second"), "Latecomer");
     let ended = one.wait().unwrap();
     std::fs::write(world.project().join("end"), "").unwrap();
     two.wait().unwrap();
-    let turns: Vec<String> = first_model.turns().iter().map(Value::to_string).collect();
+    let turns: Vec<String> = first_model.turn_requests().iter().map(Value::to_string).collect();
     assert!(turns.len() >= 4, "{kind}: {ended}, {} turns", turns.len());
     assert!(!turns[0].contains("Latecomer"), "{kind}: {}", turns[0]);
     let told = "Latecomer (claude, branch main) has joined this project";

@@ -32,7 +32,7 @@ fn rules_go_in_and_out_and_those_of_the_person_stay() {
     let settings = world.home().join(".claude/settings.json");
     let theirs = "{\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(ls)\",\n      \"Bash(consort who:*)\"\n    ]\n  }\n}\n";
     fs::write(&settings, theirs).unwrap();
-    let count = allow::RULES;
+    let count = allow::RULE_COUNT;
 
     // The dry run shows the rules, and adds none.
     let dry = world.run("init --agent claude --dry-run");
@@ -119,7 +119,7 @@ fn with_us(command: &mut Command) -> &mut Command {
 
 /// Checks that all our commands of the turn have run, and that the command nobody allowed has not.
 fn check(world: &Sealed, model: &StubModel, ran: &dyn std::fmt::Display, kind: &str) {
-    let turns: Vec<String> = model.turns().iter().map(Value::to_string).collect();
+    let turns: Vec<String> = model.turn_requests().iter().map(Value::to_string).collect();
     let last = turns.last().unwrap();
     assert!(!world.path().join("forbidden").exists(), "{kind}: nobody is asked here; {ran}");
     assert!(last.contains("Falcon"), "{kind}: `who` has run; {ran}\n{last}");
@@ -139,7 +139,7 @@ fn claude_asks_nobody() {
     let tool = Step::Use { tool: "mcp__consort__send".into(), input: from_a_tool() };
     let model = script(&world, shell, tool);
     assert_eq!(world.run("init --agent claude --mcp --yes").code, 0);
-    let ran = world.ran(with_us(&mut claude.asking(&world, &model, "please look around")));
+    let ran = world.ran(with_us(&mut claude.asking_command(&world, &model, "please look around")));
     check(&world, &model, &ran, "claude");
     let result: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
     assert_eq!(result["permission_denials"].as_array().unwrap().len(), 1, "{result}");
@@ -154,7 +154,7 @@ fn codex_asks_nobody() {
         tool: "exec_command".into(),
         input: json!({ "cmd": command, "sandbox_permissions": "require_escalated", "justification": "to" }),
     };
-    let model = script(&world, shell, agent.ours("send", from_a_tool()));
+    let model = script(&world, shell, agent.our_tool_step("send", from_a_tool()));
     agent.settle(&world, &model);
     let connected = world.run("init --agent codex --yes");
     assert_eq!(connected.code, 0, "{connected}");
@@ -196,7 +196,7 @@ fn codex_asks_nobody() {
     };
     let screen = until("the dialog", look, |screen| screen.contains("Would you like to run"));
     assert!(screen.contains("touch "), "{screen}");
-    assert_eq!(model.turns().len(), EVERYDAY.len() + 2, "{screen}");
+    assert_eq!(model.turn_requests().len(), EVERYDAY.len() + 2, "{screen}");
     check(&world, &model, &screen, "codex");
 }
 
@@ -215,7 +215,8 @@ fn asks_nobody(agent: RealAgent) {
         return;
     }
     let (world, kind) = (prepared(), agent.kind());
-    let model = script(&world, |command| agent.shell(command), agent.ours("send", from_a_tool()));
+    let model =
+        script(&world, |command| agent.shell_step(command), agent.our_tool_step("send", from_a_tool()));
     agent.settle(&world, &model);
     if agent == RealAgent::OpenCode {
         // By default OpenCode asks about nothing.
@@ -226,6 +227,6 @@ fn asks_nobody(agent: RealAgent) {
     }
     let connected = world.run(&format!("init --agent {kind} --mcp --yes"));
     assert_eq!(connected.code, 0, "{connected}");
-    let ran = world.ran(with_us(&mut agent.asking(&world, &model, "please look around")));
+    let ran = world.ran(with_us(&mut agent.asking_command(&world, &model, "please look around")));
     check(&world, &model, &ran, kind);
 }

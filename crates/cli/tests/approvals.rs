@@ -9,7 +9,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_testkit::Sealed;
-use consort_testkit::chance;
+use consort_testkit::random_below;
 use consort_testkit::rounds;
 use serde_json::Value;
 use serde_json::json;
@@ -256,7 +256,7 @@ fn mail_and_contests_are_listed_too() {
     let ran = world.run_as(Some("s2"), &["waiting", "--json"]);
     assert!(!ran.stdout.contains("Which branch"), "{ran}");
     assert_eq!(answer(&world, &all[1], &["main"]).code, 0);
-    let told = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
+    let told = world.hook_text("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
     assert!(told.contains("main"), "{told}");
 }
 
@@ -337,14 +337,14 @@ fn nothing_is_approved_without_cause_in_any_order() {
     let world = world();
     for round in 0..rounds(20, 500) {
         let command = format!("make target{round}");
-        let rule = ["allow", "deny", "none", "none"][chance(4) as usize];
+        let rule = ["allow", "deny", "none", "none"][random_below(4) as usize];
         if rule != "none" {
             assert_eq!(world.run_as(None, &["policy", "add", rule, "Bash", &command]).code, 0);
         }
         let held = Held::start(&world, "s1", "Bash", json!({ "command": command }));
         let mut acts: Vec<&str> = vec!["allow", "deny", "terminal", "kill"];
-        acts.truncate(1 + chance(4) as usize);
-        let pauses: Vec<u64> = acts.iter().map(|_| chance(120)).collect();
+        acts.truncate(1 + random_below(4) as usize);
+        let pauses: Vec<u64> = acts.iter().map(|_| random_below(120)).collect();
         let (pid, world) = (held.pid, &world);
         let done: Vec<(&str, bool)> = std::thread::scope(|scope| {
             let acting = acts.iter().zip(&pauses).map(|(act, pause)| {

@@ -77,7 +77,7 @@ fn until_made(stage: &Stage) {
 /// Waits until the model has been sent `text`.
 fn until_read(stage: &Stage, text: &str) {
     let since = Instant::now();
-    while !stage.model.turns().iter().any(|turn| turn.to_string().contains(text)) {
+    while !stage.model.turn_requests().iter().any(|turn| turn.to_string().contains(text)) {
         assert!(since.elapsed() < Duration::from_secs(60), "{text}\n{}", stage.screen());
         std::thread::sleep(Duration::from_millis(200));
     }

@@ -19,8 +19,8 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_testkit::Sealed;
-use consort_testkit::chance;
 use consort_testkit::mounts;
+use consort_testkit::random_below;
 use consort_testkit::rounds;
 use serde_json::Value;
 use serde_json::json;
@@ -91,9 +91,9 @@ impl Chaos {
         let since = Instant::now();
         let mut child = command.spawn().unwrap();
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let fate = if is_safe { u64::MAX } else { chance(10) };
+        let fate = if is_safe { u64::MAX } else { random_below(10) };
         if fate < 2 {
-            std::thread::sleep(Duration::from_micros(chance(30_000)));
+            std::thread::sleep(Duration::from_micros(random_below(30_000)));
         }
         match fate {
             0 => {
@@ -102,7 +102,7 @@ impl Chaos {
             }
             1 => {
                 signal("STOP", child.id());
-                std::thread::sleep(Duration::from_millis(chance(2_500)));
+                std::thread::sleep(Duration::from_millis(random_below(2_500)));
                 signal("CONT", child.id());
                 self.stopped.fetch_add(1, Ordering::Relaxed);
             }
@@ -131,15 +131,15 @@ impl Chaos {
     /// Does one random thing as an agent.
     fn act(&self, me: usize, round: usize) {
         let _here = self.peace.read().unwrap();
-        match chance(6) {
+        match random_below(6) {
             0 => self.send(me, &format!("m{me}-{round}")),
             1 => {
-                let is_letter = chance(3) == 0;
+                let is_letter = random_below(3) == 0;
                 let ended = match is_letter {
                     true => self.run(me, &["inbox", "--json"], "", false),
                     false => self.hook(
                         me,
-                        ["PostToolUse", "Stop", "UserPromptSubmit"][chance(3) as usize],
+                        ["PostToolUse", "Stop", "UserPromptSubmit"][random_below(3) as usize],
                         None,
                         false,
                     ),
@@ -164,7 +164,7 @@ impl Chaos {
     }
 
     fn send(&self, me: usize, text: &str) {
-        let to = chance(WORKERS as u64) as usize;
+        let to = random_below(WORKERS as u64) as usize;
         let ended = self.run(me, &["send", &format!("Agent{to}"), text], "", false);
         let mut ledger = self.ledger.lock().unwrap();
         if ended.said.starts_with("Sent message #") {
@@ -177,7 +177,7 @@ impl Chaos {
 
     /// Reserves one of ten files and releases it. If the reservation is acknowledged, nobody else has one.
     fn take_and_give_back(&self, me: usize) {
-        let file = chance(10) as usize;
+        let file = random_below(10) as usize;
         let name = format!("shared/file{file}.rs");
         let ended = self.run(me, &["reserve", &name], "", false);
         if ended.said.starts_with("Reserved") {
@@ -227,7 +227,7 @@ impl Chaos {
         let mut backup = None;
         let mut turn = 0;
         while !self.is_over.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(300 + chance(500)));
+            std::thread::sleep(Duration::from_millis(300 + random_below(500)));
             match turn % 6 {
                 0 => {
                     // Fills the disk to the last byte.
@@ -292,9 +292,9 @@ fn damage(data: &Path) {
         "sessions/s7/state",
         "hook.log",
     ];
-    let path = data.join(names[chance(names.len() as u64) as usize]);
+    let path = data.join(names[random_below(names.len() as u64) as usize]);
     // If the disk is full, this fails and nothing is spoilt.
-    let _ = match chance(4) {
+    let _ = match random_below(4) {
         0 => fs::remove_file(&path),
         1 => fs::write(&path, "consort \u{0} nonsense\nby\t"),
         2 => fs::write(&path, ""),
@@ -304,7 +304,7 @@ fn damage(data: &Path) {
 
 #[test]
 fn nothing_is_lost_let_through_or_held_up() {
-    if !mounts::are_own("chaos::nothing_is_lost_let_through_or_held_up") {
+    if !mounts::ensure_own_mounts("chaos::nothing_is_lost_let_through_or_held_up") {
         return;
     }
     let chaos = Chaos::new();

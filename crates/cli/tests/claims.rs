@@ -53,6 +53,10 @@ fn a_claim_is_told_contested_and_taken() {
         Advisory:
           topic:auth  Falcon (claude on main), exclusive, taken just now, reservation #1: "sessions and tokens" [contested by Raven (claude on main) just now]
         [exit 0]
+        you$ consort release topic:auth
+        [stderr] Error: `topic:auth` is held by Falcon (claude on main), not by you
+        [stderr] Hint: `consort release --force 'topic:auth'` takes it away
+        [exit 4]
         you$ consort release --force topic:auth
         Released topic:auth.
         [exit 0]
@@ -79,6 +83,7 @@ fn a_claim_is_told_contested_and_taken() {
             (raven, &["holds", "contest", "topic:auth", "--reason", "the release"]),
             (raven, &["release", "--force", "topic:auth"]),
             (None, &["holds", "list"]),
+            (None, &["release", "topic:auth"]),
             (None, &["release", "--force", "topic:auth"]),
             (raven, &["reserve", "--advisory", "topic:auth"]),
             (raven, &["release", "topic:aut"]),
@@ -303,7 +308,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [exit 4]
         Raven$ consort task done TASK-01
         [stderr] Error: `TASK-01` is not yours: Falcon has it
-        [stderr] Hint: ask: consort send Falcon '…'; the person can say `--take-anyway`
+        [stderr] Hint: ask: consort send Falcon '…'; `--take-anyway` is for the person only
         [exit 4]
         Raven$ consort task drop TASK-02
         [stderr] Error: `TASK-02` is not claimed
@@ -429,7 +434,7 @@ fn a_commit_does_not_take_along_what_another_holds() {
     std::fs::write(world.data().join("consort.db"), "not a database at all, but long enough to look at")
         .unwrap();
     assert_eq!(commit(Some("s2")).code, 0);
-    world.lose(&world.data());
+    world.move_away(&world.data());
 
     assert_eq!(world.run("uninit --git-hook").code, 0);
     assert_eq!(std::fs::read(&before).unwrap(), old);

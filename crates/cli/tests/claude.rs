@@ -30,10 +30,10 @@ fn a_headless_turn_is_seen_and_its_session_ends() {
         Step::Use { tool: "Bash".into(), input: json!({ "command": look, "description": "look" }) },
         Step::Say("Done.".into()),
     ]);
-    let ran = world.ran(claude.headless(&world, &model, "please look").env("CONSORT_NAME", "Raven"));
+    let ran = world.ran(claude.headless_command(&world, &model, "please look").env("CONSORT_NAME", "Raven"));
     assert_eq!(ran.code, 0, "{ran}");
 
-    let turns = model.turns();
+    let turns = model.turn_requests();
     assert_eq!(turns.len(), 2, "{ran}");
     assert!(
         told(&turns[0])
@@ -68,7 +68,7 @@ fn a_second_session_is_told_of_the_first() {
         Step::Say("Done.".into()),
     ]);
     let mut first = claude
-        .headless(&world, &first_model, "please wait")
+        .headless_command(&world, &first_model, "please wait")
         .env("CONSORT_NAME", "Raven")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -86,9 +86,10 @@ fn a_second_session_is_told_of_the_first() {
     assert_eq!(seen["pid"], first.id());
 
     let second_model = StubModel::start([Step::Say("Done.".into())]);
-    let ran = world.ran(claude.headless(&world, &second_model, "who is here?").env("CONSORT_NAME", "Falcon"));
+    let ran = world
+        .ran(claude.headless_command(&world, &second_model, "who is here?").env("CONSORT_NAME", "Falcon"));
     assert_eq!(ran.code, 0, "{ran}");
-    let told = told(&second_model.turns()[0]);
+    let told = told(&second_model.turn_requests()[0]);
     assert!(told.contains("You are Falcon (project shop, branch main). 1 other agent is here:"), "{told}");
     assert!(told.contains("- Raven (claude), working: ") && told.contains(&format!("Bash {busy}")), "{told}");
 
@@ -123,7 +124,7 @@ fn a_message_reaches_a_running_session() {
         Step::say("Done indeed."),
     ]);
     let mut falcon = claude
-        .headless(&world, &falcon_model, "please work")
+        .headless_command(&world, &falcon_model, "please work")
         .env("CONSORT_NAME", "Falcon")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -137,9 +138,14 @@ fn a_message_reaches_a_running_session() {
     // The other session sends from its own shell, and is identified by its process.
     let send = format!("{consort} send Falcon -t question 'first: is src/auth.rs yours?'");
     let raven_model = StubModel::start([Step::bash(&send), Step::say("Sent.")]);
-    let ran = world.ran(claude.headless(&world, &raven_model, "ask Falcon").env("CONSORT_NAME", "Raven"));
+    let ran =
+        world.ran(claude.headless_command(&world, &raven_model, "ask Falcon").env("CONSORT_NAME", "Raven"));
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(told(&raven_model.turns()[1]).contains("Sent message #"), "{}", told(&raven_model.turns()[1]));
+    assert!(
+        told(&raven_model.turn_requests()[1]).contains("Sent message #"),
+        "{}",
+        told(&raven_model.turn_requests()[1])
+    );
     std::fs::write(world.project().join("go"), "").unwrap();
 
     is_at("! -e on");
@@ -147,7 +153,7 @@ fn a_message_reaches_a_running_session() {
     std::fs::write(world.project().join("on"), "").unwrap();
     assert!(falcon.wait().unwrap().success());
 
-    let turns = falcon_model.turns();
+    let turns = falcon_model.turn_requests();
     assert_eq!(turns.len(), 4, "{turns:#?}");
     for (text, turn) in [("first: is src/auth.rs yours?", 1), ("> second", 2), ("third: before you stop", 3)]
     {
@@ -184,7 +190,7 @@ fn what_one_session_has_reserved_another_cannot_write() {
     );
     let falcon_model = StubModel::start([Step::bash(&busy), Step::say("Done.")]);
     let falcon = claude
-        .headless(&world, &falcon_model, "please reserve")
+        .headless_command(&world, &falcon_model, "please reserve")
         .env("CONSORT_NAME", "Falcon")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -207,11 +213,11 @@ fn what_one_session_has_reserved_another_cannot_write() {
         }),
         Step::say("Done."),
     ]);
-    let ran =
-        world.ran(claude.headless(&world, &raven_model, "write the login").env("CONSORT_NAME", "Raven"));
+    let ran = world
+        .ran(claude.headless_command(&world, &raven_model, "write the login").env("CONSORT_NAME", "Raven"));
     assert_eq!(ran.code, 0, "{ran}");
 
-    let turns = raven_model.turns();
+    let turns = raven_model.turn_requests();
     assert_eq!(turns.len(), 4, "{turns:#?}");
     let reason = "src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main, working)";
     assert_eq!(times_told(&turns[1], reason), 1, "{}", told(&turns[1]));
@@ -240,7 +246,7 @@ fn a_session_sends_through_our_mcp_server() {
         let input = json!({ "to": ["Falcon"], "text": "sent over MCP" });
         let model =
             StubModel::start([Step::Use { tool: "mcp__consort__send".into(), input }, Step::say("Done.")]);
-        let mut turn = Claude::installed().headless(&world, &model, "tell Falcon");
+        let mut turn = Claude::installed().headless_command(&world, &model, "tell Falcon");
         turn.args(["--allowedTools", "mcp__consort__send"]).env("CONSORT_NAME", "Raven");
         if is_for_good {
             assert_eq!(world.run("init --mcp --agent claude --yes").code, 0);
@@ -248,7 +254,7 @@ fn a_session_sends_through_our_mcp_server() {
             turn = with(&world, "claude", &turn);
         }
         let ran = world.ran(&mut turn);
-        let last = told(model.turns().last().unwrap());
+        let last = told(model.turn_requests().last().unwrap());
         // Claude Code shows the model the data of a result, not its text.
         assert!(last.contains(r#"\"number\":"#), "{last} {ran}");
         let inbox = world.run_as(Some("s1"), &["inbox"]).stdout;
@@ -279,13 +285,16 @@ fn what_one_session_learns_the_next_one_knows() {
     }]]);
     let input = json!({ "actions": actions });
     let model = StubModel::start([Step::Use { tool: "mcp__consort__act".into(), input }, Step::say("Done.")]);
-    let mut first = claude.headless(&world, &model, "remember this");
+    let mut first = claude.headless_command(&world, &model, "remember this");
     let ran = world.ran(first.args(["--allowedTools", "mcp__consort__act"]));
-    assert!(told(model.turns().last().unwrap()).contains("recorded principle wrong-impossible"), "{ran}");
+    assert!(
+        told(model.turn_requests().last().unwrap()).contains("recorded principle wrong-impossible"),
+        "{ran}"
+    );
 
     let model = StubModel::start([Step::say("Hello.")]);
-    world.ran(&mut claude.headless(&world, &model, "what do you know?"));
-    let turn = told(&model.turns()[0]);
+    world.ran(&mut claude.headless_command(&world, &model, "what do you know?"));
+    let turn = told(&model.turn_requests()[0]);
     assert!(
         turn.contains("principle wrong-impossible, by ") && turn.contains("Make invalid states impossible"),
         "{turn}"
@@ -306,7 +315,7 @@ fn two_sessions_that_converge_are_told_so() {
         Step::say("Done."),
     ]);
     let mut falcon = claude
-        .headless(&world, &falcon_model, "rotate the signing key of the session cookie")
+        .headless_command(&world, &falcon_model, "rotate the signing key of the session cookie")
         .env("CONSORT_NAME", "Falcon")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -317,7 +326,7 @@ fn two_sessions_that_converge_are_told_so() {
     let raven_model =
         StubModel::start([Step::bash("while [ ! -e heard ]; do sleep 0.05; done"), Step::say("Done.")]);
     let mut raven = claude
-        .headless(&world, &raven_model, "the session cookie has a stale signing key")
+        .headless_command(&world, &raven_model, "the session cookie has a stale signing key")
         .env("CONSORT_NAME", "Raven")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -330,11 +339,11 @@ fn two_sessions_that_converge_are_told_so() {
     assert!(raven.wait().unwrap().success());
 
     let told_raven = "Falcon is also about cookie, key, session, 1 more: coordinate before you go on";
-    let turns = raven_model.turns();
+    let turns = raven_model.turn_requests();
     assert_eq!(times_told(&turns[0], told_raven), 1, "{}", told(&turns[0]));
     assert_eq!(times_told(&turns[1], told_raven), 1, "{}", told(&turns[1]));
     let told_falcon = "Raven is also about cookie, key, session, 1 more: coordinate before you go on";
-    let turns = falcon_model.turns();
+    let turns = falcon_model.turn_requests();
     assert_eq!(times_told(&turns[0], told_falcon), 0, "{}", told(&turns[0]));
     assert_eq!(times_told(&turns[1], told_falcon), 1, "{}", told(&turns[1]));
     assert_eq!(times_told(&turns[2], told_falcon), 1, "{}", told(&turns[2]));

@@ -13,12 +13,12 @@ fn world() -> Sealed {
 }
 
 fn prompt(world: &Sealed, session: &str, text: &str) -> Option<String> {
-    world.told(session, "UserPromptSubmit", &json!({ "prompt": text }))
+    world.hook_text(session, "UserPromptSubmit", &json!({ "prompt": text }))
 }
 
 fn tool(world: &Sealed, session: &str, tool: &str, path: &str) -> Option<String> {
     let call = json!({ "tool_name": tool, "tool_input": { "file_path": world.project().join(path) } });
-    world.told(session, "PostToolUse", &call)
+    world.hook_text(session, "PostToolUse", &call)
 }
 
 /// Has both agents deepen in the session cookie; returns what each was told.
@@ -48,10 +48,10 @@ fn both_are_told_once_that_they_are_about_to_meet() {
     let expected = expect![
         "[consort] Raven is deepening in cookie, session, as you are: coordinate before you go on (`consort send Raven '…'`, `consort radar show 1`)."
     ];
-    expected.assert_eq(&world.told("s1", "PostToolUse", &json!({})).unwrap());
-    assert_eq!(world.told("s1", "PostToolUse", &json!({})), None);
+    expected.assert_eq(&world.hook_text("s1", "PostToolUse", &json!({})).unwrap());
+    assert_eq!(world.hook_text("s1", "PostToolUse", &json!({})), None);
     // A session that starts again is told again.
-    let begins = world.told("s1", "SessionStart", &json!({})).unwrap();
+    let begins = world.hook_text("s1", "SessionStart", &json!({})).unwrap();
     assert!(begins.contains("\nRaven is deepening in cookie, session, as you are"), "{begins}");
     assert!(begins.contains("- Raven (claude), working; about cookie, session"), "{begins}");
 }
@@ -226,7 +226,7 @@ fn a_handoff_is_sized_by_its_tier() {
     assert!(full.contains("    wrote auth.rs"), "{full}");
     assert!(world.run("agent handoff all").stdout.contains("Raven (claude), at work"));
     // An agent that is gone can be taken over too.
-    world.told("s1", "SessionEnd", &json!({}));
+    world.hook_text("s1", "SessionEnd", &json!({}));
     let gone = world.run("agent handoff falcon").stdout;
     assert!(gone.contains("Falcon (claude), gone") && gone.contains("Wrote: auth.rs"), "{gone}");
     let sent = world.run("agent handoff falcon --to Raven");
@@ -269,7 +269,7 @@ fn domains_are_shown_learned_and_edited() {
     for text in ["keycloak login", "keycloak jwt", "keycloak oauth"] {
         prompt(&world, "s1", text);
     }
-    world.told("s1", "SessionEnd", &json!({}));
+    world.hook_text("s1", "SessionEnd", &json!({}));
     assert!(world.run("radar topics").stdout.contains("keycloak (learned, 3.0)"));
     assert_eq!(world.run("radar topics set billing ledger").stdout, "In billing from now on: ledger.\n");
     assert_eq!(world.run("radar topics forget keycloak").code, 0);
@@ -297,11 +297,11 @@ fn finished_work_is_pointed_out_to_who_begins_the_like() {
     done(&["task", "claim", "T1", "--spec", "spec.md"]);
     prompt(&world, "s2", "customers want the invoice export as mail");
     done(&["task", "done", "T1", "--spec", "spec.md"]);
-    let told = world.told("s2", "PostToolUse", &json!({})).unwrap();
+    let told = world.hook_text("s2", "PostToolUse", &json!({})).unwrap();
     assert!(told.contains("Falcon has worked on export, invoice, which you turn to"), "{told}");
-    let told = world.told("s1", "PostToolUse", &json!({})).unwrap();
+    let told = world.hook_text("s1", "PostToolUse", &json!({})).unwrap();
     assert!(told.contains("Raven turns to export, invoice, which you have worked on"), "{told}");
-    assert_eq!(world.told("s2", "PostToolUse", &json!({})), None);
+    assert_eq!(world.hook_text("s2", "PostToolUse", &json!({})), None);
 }
 
 /// A file name, whatever is in it, never becomes a line of ours.
@@ -319,9 +319,9 @@ fn a_file_name_cannot_speak_for_consort() {
     let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("[consort]")).collect();
     assert_eq!(lines.len(), 1, "{told}");
     assert!(!told.contains('\u{1b}'), "{told:?}");
-    let mail = world.told("s1", "PostToolUse", &json!({})).unwrap();
+    let mail = world.hook_text("s1", "PostToolUse", &json!({})).unwrap();
     assert_eq!(mail.lines().count(), 1, "{mail}");
-    let begins = world.told("s2", "SessionStart", &json!({})).unwrap();
+    let begins = world.hook_text("s2", "SessionStart", &json!({})).unwrap();
     assert!(!begins.lines().any(|line| line.starts_with("[consort] The person")), "{begins}");
 }
 
@@ -360,9 +360,9 @@ fn an_agent_that_wants_to_hear_nothing_hears_nothing() {
     assert_eq!(world.run("config set convergence.enabled false").code, 0);
     deepen(&world);
     world.run("radar");
-    assert_eq!(world.told("s1", "PostToolUse", &json!({})), None);
-    assert_eq!(world.told("s2", "PostToolUse", &json!({})), None);
-    assert!(!world.told("s1", "SessionStart", &json!({})).unwrap().contains("deepening"));
+    assert_eq!(world.hook_text("s1", "PostToolUse", &json!({})), None);
+    assert_eq!(world.hook_text("s2", "PostToolUse", &json!({})), None);
+    assert!(!world.hook_text("s1", "SessionStart", &json!({})).unwrap().contains("deepening"));
     assert!(world.run("radar history").stdout.starts_with("Threshold"));
 }
 
@@ -371,8 +371,8 @@ fn what_is_over_is_not_told_any_more() {
     let world = world();
     assert_eq!(deepen(&world).len(), 1);
     // Raven leaves before Falcon was told of the prediction.
-    world.told("s2", "SessionEnd", &json!({}));
-    assert_eq!(world.told("s1", "PostToolUse", &json!({})), None);
+    world.hook_text("s2", "SessionEnd", &json!({}));
+    assert_eq!(world.hook_text("s1", "PostToolUse", &json!({})), None);
     assert_eq!(world.run("journal verify").code, 0);
 }
 
@@ -391,7 +391,7 @@ fn a_crowd_on_one_topic_is_not_flooded() {
     }
     world.run("radar");
     for n in 0..8 {
-        let told = world.told(&format!("c{n}"), "PostToolUse", &json!({})).unwrap_or_default();
+        let told = world.hook_text(&format!("c{n}"), "PostToolUse", &json!({})).unwrap_or_default();
         assert!(told.lines().count() <= 3, "{told}");
     }
 }

@@ -74,6 +74,12 @@ fn the_last_hook_is_told() {
     program(&world.bin, "claude", "echo 99.0.0");
     world.sealed.run("init --agent claude --yes");
     assert!(world.doctor(&[]).0.contains("connected; no hook heard so far"), "{}", world.doctor(&[]).0);
+    std::fs::remove_file(world.bin.join("claude")).unwrap();
+    let found = world.doctor(&[]).0;
+    assert!(
+        found.contains("-        Claude Code: connected; not on PATH, and no hook heard so far"),
+        "{found}"
+    );
     world.sealed.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon");
     assert!(world.doctor(&[]).0.contains("connected; last hook just now"), "{}", world.doctor(&[]).0);
 }

@@ -35,6 +35,22 @@ fn a_file_that_was_never_connected_stays_as_it_is() {
 }
 
 #[test]
+fn what_git_runs_stays_and_is_told() {
+    let world = world();
+    world.git(&["init", "--quiet"]);
+    for what in ["--git-hook", "--git-merge"] {
+        assert_eq!(world.run(&format!("init --yes {what}")).code, 0);
+        let (nothing, connected) = (world.run("uninit"), world.run("init --yes --agent codex"));
+        assert_eq!((nothing.code, connected.code), (0, 0), "{nothing} {connected}");
+        for ran in [nothing, world.run("uninit")] {
+            assert!(ran.stderr.contains(&format!("`consort uninit {what}` ends that")), "{ran}");
+        }
+        assert_eq!(world.run(&format!("uninit {what}")).code, 0);
+    }
+    assert_eq!(world.run("uninit").stderr, "");
+}
+
+#[test]
 fn comments_that_came_later_stay() {
     let world = world();
     let config = write(&world, ".codex/config.toml", "a = 1\n");

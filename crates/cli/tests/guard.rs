@@ -96,6 +96,11 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     );
     let warned = told(&world, "s2", "PreToolUse", "Edit", side.clone());
     assert!(warned.is_none(), "and it is said once");
+    let there = world.path().join("side/src/auth/login.rs");
+    let explained = world.run_as(Some("s2"), &["explain", &there.to_string_lossy()]).stdout;
+    assert!(explained.contains("You may write it here: it is reserved in another worktree"), "{explained}");
+    let waited = world.run_as(Some("s2"), &["wait", &there.to_string_lossy()]).stdout;
+    assert!(waited.contains("is reserved in another worktree, which does not stop you here."), "{waited}");
     world.run("config set claims.worktrees block");
     assert!(refused(&world, "s2", "Edit", side).is_some());
 
@@ -304,7 +309,7 @@ fn a_note_that_cannot_be_written_stops_no_guard() {
     let world = world();
     reserve(&world, "s1", "src/auth/");
     // A file is in the place of the session's directory, so notes cannot be written.
-    world.lose(&world.data().join("sessions/s2"));
+    world.move_away(&world.data().join("sessions/s2"));
     std::fs::write(world.data().join("sessions/s2"), "in the way").unwrap();
     assert!(refused(&world, "s2", "Bash", bash("./script; rm -rf src/auth")).is_some());
     assert!(refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")).is_some());

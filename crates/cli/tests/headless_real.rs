@@ -104,13 +104,13 @@ fn works(kind: &str) {
     told.has_succeeded("first answer");
     assert!(stage.world.project().join("made.txt").exists(), "{told:?}");
     assert!(told.tools().any(|(about, is_ok)| about.contains("made.txt") && is_ok), "{told:?}");
-    let asked = stage.model.turns()[0].to_string();
+    let asked = stage.model.turn_requests()[0].to_string();
     assert!(asked.contains("-begin of a long prompt") && asked.contains("promptend"), "{kind}");
     let usage = told.usage();
     assert_eq!((usage.input, usage.output, usage.turns), (Some(200), Some(40), Some(2)), "{told:?}");
     // Only Claude Code reports a cost; for the others we compute it, or it is unknown.
     let model = told.model.clone().unwrap_or_default();
-    let cost = usage.cost.or_else(|| prices::price(&model, &usage));
+    let cost = usage.cost.or_else(|| prices::usage_cost(&model, &usage));
     assert_eq!(usage.cost.is_some(), kind == "claude", "{told:?}");
     assert_eq!(cost.is_none(), model == "stub-model" || model.is_empty(), "{model} {cost:?}");
 
@@ -119,7 +119,10 @@ fn works(kind: &str) {
     let again = stage.work("please go on", Safety::AutoEdit, Some(&session));
     again.has_succeeded("second answer");
     assert_eq!(again.session.as_ref(), Some(&session), "{again:?}");
-    assert!(stage.model.turns().last().unwrap().to_string().contains("first answer"), "{kind} has forgotten");
+    assert!(
+        stage.model.turn_requests().last().unwrap().to_string().contains("first answer"),
+        "{kind} has forgotten"
+    );
     let usage = again.usage();
     assert_eq!((usage.input, usage.output), (Some(100), Some(20)), "{again:?}");
 
@@ -151,7 +154,7 @@ fn fails(kind: &str) {
         let left = failure.until.unwrap_or_else(|| panic!("{told:?}")).since(now()) / Timestamp::SECOND;
         assert!((3_400..=3_600).contains(&left), "{left}: {told:?}");
     }
-    stage.model.forget();
+    stage.model.drop_script();
 
     stage.model.then(Step::Fail(500));
     let told = stage.work("please", Safety::AutoEdit, None);
@@ -163,7 +166,7 @@ fn fails(kind: &str) {
         told.has_succeeded("Done.");
         assert!(told.events.iter().any(|event| matches!(event, WorkerEvent::Retries { .. })), "{told:?}");
     }
-    stage.model.forget();
+    stage.model.drop_script();
 
     stage.model.then(stage.shell("echo hi > made.txt"));
     stage.model.then(Step::Stall);
@@ -205,7 +208,7 @@ impl Stage {
         let mut stage = Self { cli, agent, world, model, flags: Flags::default(), variables: Vec::new() };
         let help = stage.command().args(cli.help_arguments()).stdin(Stdio::null()).output().unwrap();
         let text = [help.stdout, help.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-        stage.flags = Flags::of(cli, &text.concat());
+        stage.flags = Flags::from_help(cli, &text.concat());
         assert!(stage.flags.names().count() > 10, "{kind}: {text:?}");
         Some(stage)
     }
@@ -223,14 +226,14 @@ impl Stage {
     }
 
     fn shell(&self, command: &str) -> Step {
-        self.agent.map_or_else(|| Step::bash(command), |agent| agent.shell(command))
+        self.agent.map_or_else(|| Step::bash(command), |agent| agent.shell_step(command))
     }
 
     fn write(&self, path: &str) -> Step {
         let place = self.world.project().canonicalize().unwrap().join(path);
         let claude =
             || Step::Use { tool: "Write".into(), input: json!({ "file_path": place, "content": "hi" }) };
-        self.agent.map_or_else(claude, |agent| agent.write(&self.world, path, "hi"))
+        self.agent.map_or_else(claude, |agent| agent.write_step(&self.world, path, "hi"))
     }
 
     fn work(&self, prompt: &str, safety: Safety, resume: Option<&str>) -> Told {

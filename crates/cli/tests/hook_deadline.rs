@@ -197,7 +197,7 @@ fn what_nobody_can_have_read_stays_unread() {
         // The model's next tool call would prove that it has read what it was shown.
         std::thread::sleep(Duration::from_millis(150));
         assert_eq!(world.hook("PreToolUse", &call).code, 0);
-        let told = world.told("s2", "PostToolUse", &json!({})).unwrap_or_default();
+        let told = world.hook_text("s2", "PostToolUse", &json!({})).unwrap_or_default();
         assert!(told.contains("are you there?"), "{output}: {told}");
         world.run_as(Some("s1"), &["send", "Raven", "are you there?"]);
     }

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use consort_testkit::Sealed;
-use consort_testkit::at_terminal;
+use consort_testkit::attach_terminal;
 
 /// Makes a world in which Falcon has reserved `src/`; commands that the hosting process runs are an
 /// agent's.
@@ -185,7 +185,7 @@ fn the_person_types_a_word_or_has_a_token() {
     // The person types a wrong word.
     let mut refuses = world.command(world.program());
     refuses.args(["holds", "override", "src/"]);
-    at_terminal(&mut refuses, false);
+    attach_terminal(&mut refuses, false);
     let output = refuses.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("that was not the word"));
@@ -248,7 +248,9 @@ fn what_loosens_protection_has_to_be_accepted() {
     let who = world.run("who");
     assert!(who.stderr.contains("loosens protection and was not accepted"), "{who}");
     assert_eq!(world.run("config get claims.enforcement").stdout, "block\n");
-    assert!(world.run("doctor").stdout.contains("config accept"), "{}", world.run("doctor"));
+    let doctor = world.run("doctor").stdout;
+    let fix = "fix: ${EDITOR:-vi} $WORLD/shop/.consort/config.toml\n";
+    assert!(doctor.contains("config accept") && doctor.contains(fix), "{doctor}");
     let explained = world.run_as(Some("s2"), &["explain", "src/a.rs"]).stdout;
     assert!(explained.contains("You may not write it."), "{explained}");
     // An agent's own environment does not loosen protection either.

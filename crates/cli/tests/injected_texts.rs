@@ -31,7 +31,7 @@ impl Page {
 
     /// Returns what a session is told with its next prompt.
     fn prompted(&self, session: &str) -> Option<String> {
-        self.world.told(session, "UserPromptSubmit", &json!({ "prompt": "go on" }))
+        self.world.hook_text(session, "UserPromptSubmit", &json!({ "prompt": "go on" }))
     }
 
     fn by(&self, session: &str, words: &[&str]) {
@@ -41,7 +41,7 @@ impl Page {
 
     fn tool(&self, session: &str, event: &str, tool: &str, path: &str) -> Option<String> {
         let input = json!({ "file_path": self.world.project().join(path), "content": "x" });
-        self.world.told(
+        self.world.hook_text(
             session,
             event,
             &json!({ "tool_name": tool, "tool_input": input, "tool_response": {} }),
@@ -106,13 +106,14 @@ fn every_text_has_its_cost() {
 }
 
 fn presence(page: &mut Page) {
-    let start = |session: &str| page.world.told(session, "SessionStart", &json!({ "source": "startup" }));
+    let start =
+        |session: &str| page.world.hook_text(session, "SessionStart", &json!({ "source": "startup" }));
     let started = start("s9");
     page.add("a session starts beside two others", started.map(|told| named(&told)));
-    let told = page.world.told("s1", "PostToolUse", &json!({ "tool_name": "Look" }));
+    let told = page.world.hook_text("s1", "PostToolUse", &json!({ "tool_name": "Look" }));
     page.add("another has joined", told.map(|told| named(&told)));
     page.world.run("config set context.mode minimal");
-    let started = page.world.told("s8", "SessionStart", &json!({ "source": "startup" }));
+    let started = page.world.hook_text("s8", "SessionStart", &json!({ "source": "startup" }));
     page.add("the same, where little is wanted", started.map(|told| named(&told)));
     page.world.run("config set context.mode full");
     page.world.hear_who_came("s1");
@@ -210,7 +211,7 @@ fn files(page: &mut Page) {
     a_moment_later();
     fs::write(page.world.project().join("src/a.rs"), "second\n").unwrap();
     page.tool("s2", "PostToolUse", "Edit", "src/a.rs");
-    let told = page.world.told("s1", "PreToolUse", &json!({ "tool_name": "Glob" }));
+    let told = page.world.hook_text("s1", "PreToolUse", &json!({ "tool_name": "Glob" }));
     page.add("a file changed since it was read", told);
     fs::write(page.world.project().join("src/b.rs"), "second\n").unwrap();
     page.tool("s2", "PostToolUse", "Edit", "src/b.rs");
@@ -226,7 +227,7 @@ fn commands(page: &mut Page) {
     page.by("s1", &["reserve", "src/"]);
     let run = |event: &str| {
         let input = json!({ "command": "./script.sh" });
-        page.world.told("s2", event, &json!({ "tool_use_id": "one", "tool_input": input }))
+        page.world.hook_text("s2", event, &json!({ "tool_use_id": "one", "tool_input": input }))
     };
     assert_eq!(run("PreToolUse"), None);
     a_moment_later();
@@ -248,22 +249,24 @@ fn convergence(page: &mut Page) {
     ];
     let told = prompts
         .iter()
-        .filter_map(|(who, text)| page.world.told(who, "UserPromptSubmit", &json!({ "prompt": text })));
+        .filter_map(|(who, text)| page.world.hook_text(who, "UserPromptSubmit", &json!({ "prompt": text })));
     let told = told.last();
     page.add("two are about to meet", told);
 }
 
 fn finished(page: &mut Page) {
     fs::write(page.world.project().join("spec.md"), "- [ ] T1: invoice export\n").unwrap();
-    let prompt =
-        |session: &str, text: &str| page.world.told(session, "UserPromptSubmit", &json!({ "prompt": text }));
+    let prompt = |session: &str, text: &str| {
+        page.world.hook_text(session, "UserPromptSubmit", &json!({ "prompt": text }))
+    };
     for text in ["invoice export format", "invoice export columns", "invoice export header"] {
         prompt("s1", text);
     }
     page.by("s1", &["task", "claim", "T1", "--spec", "spec.md"]);
     prompt("s2", "customers want the invoice export as mail");
     page.by("s1", &["task", "done", "T1", "--spec", "spec.md"]);
-    let [turned, finished] = ["s2", "s1"].map(|session| page.world.told(session, "PostToolUse", &json!({})));
+    let [turned, finished] =
+        ["s2", "s1"].map(|session| page.world.hook_text(session, "PostToolUse", &json!({})));
     page.add("another has finished what you turn to", turned);
     page.add("another turns to what you have finished", finished);
 }
@@ -274,7 +277,7 @@ fn knowledge(page: &mut Page) {
         &["know", "add", "principle", "one-writer", "One process writes at a time", "locations=src/a.rs:1"],
     );
     page.by("s1", &["know", "add", "file", "src/a.rs", "Writes the store"]);
-    let told = page.world.told("s2", "SessionStart", &json!({ "source": "startup" }));
+    let told = page.world.hook_text("s2", "SessionStart", &json!({ "source": "startup" }));
     let digest = told.and_then(|told| told.find("[consort] Notes").map(|at| told[at..].to_owned()));
     page.add("what earlier sessions learned", digest);
     assert_eq!(page.world.run("know renew one-writer").code, 0);
@@ -300,7 +303,7 @@ fn overlap() -> String {
     let edit = |session: &str, worktree: &Path| {
         fs::write(worktree.join("src/a.rs"), session).unwrap();
         let input = json!({ "file_path": worktree.join("src/a.rs") });
-        world.told(
+        world.hook_text(
             session,
             "PostToolUse",
             &json!({ "cwd": worktree, "tool_name": "Edit", "tool_input": input }),

@@ -35,7 +35,7 @@ impl Follower {
             listeners.filter(|pipe| !hidden(pipe)).count()
         };
         let before = listeners();
-        let mut command = world.consort(["journal", "tail", "--follow", "--json"]);
+        let mut command = world.consort(["journal", "tail", "--follow"]);
         let mut child = command.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::channel();
@@ -52,8 +52,12 @@ impl Follower {
         follower
     }
 
+    fn next_line(&self) -> (Instant, String) {
+        self.lines.recv_timeout(Duration::from_secs(20)).unwrap()
+    }
+
     fn next(&self) -> (Instant, Value) {
-        let (at, line) = self.lines.recv_timeout(Duration::from_secs(20)).unwrap();
+        let (at, line) = self.next_line();
         let mut line: Value = serde_json::from_str(&line).unwrap();
         (at, line["entry"].take())
     }
@@ -113,8 +117,8 @@ fn it_tells_what_happened() {
 fn a_follower_sees_an_entry_as_it_is_recorded() {
     let world = world();
     join(&world, "First");
-    let follower = Follower::start(&world, &["-n", "0"]);
-    let elsewhere = Follower::start(&world, &["-n", "0", "--project"]);
+    let follower = Follower::start(&world, &["--json", "-n", "0"]);
+    let elsewhere = Follower::start(&world, &["--json", "-n", "0", "--project"]);
     for name in ["A", "B", "C"] {
         join(&world, name);
         let ended = Instant::now();
@@ -131,7 +135,7 @@ fn a_follower_sees_an_entry_as_it_is_recorded() {
 fn a_follower_survives_its_store_being_replaced() {
     let world = world();
     join(&world, "Old");
-    let follower = Follower::start(&world, &["-n", "0"]);
+    let follower = Follower::start(&world, &["--json", "-n", "0"]);
     fs::rename(world.data(), world.home().join("moved")).unwrap();
     join(&world, "New");
     let (_, first) = follower.next();
@@ -147,7 +151,7 @@ fn a_follower_survives_its_store_being_replaced() {
 fn waiting_costs_nothing() {
     let world = world();
     join(&world, "First");
-    let follower = Follower::start(&world, &[]);
+    let follower = Follower::start(&world, &["--json"]);
     follower.next();
     std::thread::sleep(Duration::from_millis(300));
     let ticks = || {
@@ -203,4 +207,23 @@ fn an_entry_that_cannot_be_understood_hides_no_other() {
     assert_eq!(tail.code, 0, "{tail}");
     assert!(tail.stdout.contains("Raven") && tail.stdout.contains("nonsense"), "{tail}");
     assert_eq!(world.run("journal verify").code, 6);
+}
+
+#[test]
+fn following_shows_messages_as_they_are_read() {
+    let world = world();
+    world.git_init();
+    let world = world.with_falcon_and_raven();
+    let follower = Follower::start(&world, &["-n", "0"]);
+    world.run_as(Some("s1"), &["send", "Raven", "hello"]);
+    world.run_as(Some("s2"), &["inbox"]);
+    let shown: Vec<String> = (0..3).map(|_| follower.next_line().1[29..].to_owned()).collect();
+    assert_eq!(
+        shown,
+        [
+            "Falcon to Raven: message #1 info: hello",
+            "Raven was handed message #1",
+            "Raven has read message #1"
+        ]
+    );
 }

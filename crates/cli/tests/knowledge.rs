@@ -215,11 +215,11 @@ fn an_index_that_is_ahead_is_made_anew() {
 fn a_session_that_starts_is_told_what_was_learned() {
     let world = world();
     act(&world, Some("s1"), &some());
-    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    let told = world.hook_text("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(told.contains("- principle contagious-materialization, by Falcon: \"Syncing spreads"), "{told}");
     assert!(told.contains("- decision use-sqlite, by Falcon: \"One file, no daemon\""), "{told}");
     world.run_as(None, &["config", "set", "knowledge.digest_tokens", "0"]);
-    let told = world.told("s10", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    let told = world.hook_text("s10", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(!told.contains("contagious"), "{told}");
     // The text stays short, however much is known.
     world.run_as(None, &["config", "set", "knowledge.digest_tokens", "400"]);
@@ -227,7 +227,7 @@ fn a_session_that_starts_is_told_what_was_learned() {
         .map(|n| json!(["record-principle", { "name": format!("p{n}"), "description": "x".repeat(300) }]))
         .collect();
     act(&world, Some("s1"), &json!(many));
-    let told = world.told("s11", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    let told = world.hook_text("s11", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(told.contains(" more)") && told.len() < 3_000, "{} {told}", told.len());
 }
 
@@ -296,7 +296,7 @@ fn what_was_recorded_moves_no_cursor() {
         let ran = world.run_as(None, line);
         assert!(!ran.to_string().contains(['\u{1b}', '\u{7}']), "{line:?}: {ran:?}");
     }
-    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    let told = world.hook_text("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(told.contains("evil") && !told.contains('\u{1b}'), "{told:?}");
 }
 

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use consort_testkit::Sealed;
-use consort_testkit::chance;
+use consort_testkit::random_below;
 use consort_testkit::rounds;
 use serde_json::Value;
 use serde_json::json;
@@ -39,7 +39,7 @@ fn ran_until(
 
 /// Decides whether and when to kill a process: one in `n`, at any moment of its life.
 fn fate(n: u64) -> Option<Duration> {
-    (chance(n) == 0).then(|| Duration::from_micros(chance(9_000)))
+    (random_below(n) == 0).then(|| Duration::from_micros(random_below(9_000)))
 }
 
 /// The texts that were shown, and whether each was marked as shown again.
@@ -115,7 +115,7 @@ fn every_message_is_found_once_with_senders_and_readers_killed() {
         // The session works: its hooks run, and beside them `inbox --wait`.
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
-                let event = if chance(2) == 0 { "PreToolUse" } else { "Stop" };
+                let event = if random_below(2) == 0 { "PreToolUse" } else { "Stop" };
                 for event in ["PostToolUse", event] {
                     let (said, ended) = ran_until(&world, &hook(event), fate(3), &call);
                     killed.fetch_add(usize::from(!ended), Ordering::Relaxed);

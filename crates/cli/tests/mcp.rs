@@ -30,7 +30,11 @@ fn what_others_hold_is_waited_for_and_what_they_changed_is_given_back() {
     assert_eq!(answer["result"]["content"][0]["text"], "Yours: a.txt.");
     let path = world.project().join("a.txt");
     std::fs::write(&path, "mine\n").unwrap();
-    world.told("s1", "PostToolUse", &json!({ "tool_name": "Edit", "tool_input": { "file_path": path } }));
+    world.hook_text(
+        "s1",
+        "PostToolUse",
+        &json!({ "tool_name": "Edit", "tool_input": { "file_path": path } }),
+    );
     std::fs::write(&path, "theirs\n").unwrap();
     let shown = falcon.call("restore", json!({ "path": "a.txt" })).0;
     assert!(shown.starts_with("Restored a.txt") && shown.contains("-theirs\n+mine"), "{shown}");
@@ -418,7 +422,11 @@ fn an_agent_is_a_parent() {
     assert!(is_error && wrong.contains("Red, Blue"), "{wrong}");
     let (answered, is_error) = raven.call("answer", json!({ "agent": "Wren", "option": "blue" }));
     assert_eq!((answered.as_str(), is_error), ("Answered Wren: Blue", false));
-    assert!(world.cli.noted().contains(&"answered: Blue".to_owned()), "{:?}", world.cli.noted());
+    assert!(
+        world.cli.submitted_texts().contains(&"answered: Blue".to_owned()),
+        "{:?}",
+        world.cli.submitted_texts()
+    );
     let (screen, _) = raven.call("screen", json!({ "agent": "Wren", "wait": 20 }));
     assert!(screen.starts_with("Wren is finished:"), "{screen}");
 
@@ -432,7 +440,7 @@ fn an_agent_is_a_parent() {
     assert!(waiting.contains("it is your user's: tell them with `send` to `@me`"), "{waiting}");
     let (refused, is_error) = raven.call("answer", json!({ "agent": "Wren", "option": "Yes" }));
     assert!(is_error && refused.contains("your user's"), "{refused}");
-    assert!(!world.cli.noted().contains(&"answered: Yes".to_owned()));
+    assert!(!world.cli.submitted_texts().contains(&"answered: Yes".to_owned()));
     assert_eq!(world.run(&["open", "claude", "--name", "Heron"]).code, 0);
     assert!(raven.call("close", json!({ "agent": "Heron" })).1);
     // An agent that others opened is not listed.

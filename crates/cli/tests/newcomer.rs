@@ -289,6 +289,8 @@ fn an_override_is_said_to_its_author_and_to_who_reserves() {
     let ran = world.run_as(Some("s1"), &["reserve", "src/auth/"]);
     assert!(ran.stderr.contains("Note: src/ is overridden: everyone may write it for another 10m."), "{ran}");
     assert_eq!(world.run_as(Some("s1"), &["reserve", "docs/"]).stderr, "", "nobody has overridden that");
+    let explained = world.run("explain docs/a.md").stdout;
+    assert!(explained.contains("You may write it: a reservation stops agents, not you."), "{explained}");
     assert!(world.run("holds list").stdout.contains("  src/  you, open to everyone"));
     let mut anonymous = world.command(world.program());
     let ran = anonymous.args(["holds", "list"]).output().unwrap();
@@ -322,7 +324,7 @@ fn what_protects_more_takes_no_word() {
     let world = world();
     let set = |value: &str, types: bool| {
         let mut command = world.command(world.program());
-        consort_testkit::at_terminal(&mut command, types);
+        consort_testkit::attach_terminal(&mut command, types);
         world.ran(command.args(["config", "set", "claims.enforcement", value])).code
     };
     assert_eq!(set("block", false), 0, "as it is by default");

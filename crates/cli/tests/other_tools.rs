@@ -56,10 +56,10 @@ fn a_tool_that_nobody_knows_is_looked_after() {
     let held = world.project().join("src/auth/login.rs");
     let call =
         json!({ "tool_name": "mcp__x__frobnicate", "tool_use_id": "t1", "tool_input": { "path": held } });
-    assert_eq!(world.told("s2", "PreToolUse", &call), None);
+    assert_eq!(world.hook_text("s2", "PreToolUse", &call), None);
     std::thread::sleep(Duration::from_millis(30));
     fs::write(&held, "frobnicated\n").unwrap();
-    let told = world.told("s2", "PostToolUse", &call).unwrap();
+    let told = world.hook_text("s2", "PostToolUse", &call).unwrap();
     assert!(told.contains("src/auth/login.rs") && told.contains("Falcon"), "{told}");
 }
 
@@ -102,7 +102,7 @@ fn what_shell_searches_and_servers_have_shown_counts_as_read_in_every_cli() {
             hook(after, call(tool, input));
             std::thread::sleep(Duration::from_millis(30));
             fs::write(&path, format!("by Falcon, after {tool}\n")).unwrap();
-            world.told("s1", "PostToolUse", &call("Edit", &json!({ "file_path": path })));
+            world.hook_text("s1", "PostToolUse", &call("Edit", &json!({ "file_path": path })));
             let next = hook(after, call(shell, &json!({ "command": "true" })));
             let said = hook(prompt, json!({ "prompt": "go on" })) + &next;
             assert!(

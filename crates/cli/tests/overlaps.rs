@@ -30,7 +30,7 @@ fn edit(world: &Sealed, session: &str, worktree: &Path, file: &str, text: &str) 
     fs::write(worktree.join(file), text).unwrap();
     let call = json!({ "cwd": worktree, "tool_name": "Edit",
         "tool_input": { "file_path": worktree.join(file) } });
-    world.told(session, "PostToolUse", &call)
+    world.hook_text(session, "PostToolUse", &call)
 }
 
 #[test]
@@ -42,14 +42,14 @@ fn both_are_told_once_when_the_second_edits_the_same() {
     expect![[r#"
         [consort] Falcon on main works in another worktree of this repository. You both have edited: a.rs. Agree on who changes what before you merge."#]]
     .assert_eq(&edit(&world, "s2", &side, "a.rs", "Raven's\n").unwrap());
-    let told = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
+    let told = world.hook_text("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
     assert!(told.contains("Raven on side works in another worktree of this repository."), "{told}");
     assert!(told.contains("You both have edited: a.rs."), "{told}");
     // It is told once, whichever agent goes on; `radar merges` lists it.
     assert_eq!(edit(&world, "s2", &side, "a.rs", "Raven's again\n"), None);
     assert_eq!(edit(&world, "s1", &main, "a.rs", "Falcon's again\n"), None);
     assert!(world.run("radar merges").stdout.contains("a.rs  both have edited it"));
-    assert_eq!(world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })), None);
+    assert_eq!(world.hook_text("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })), None);
 
     // The same change in both worktrees is not an overlap.
     assert_eq!(edit(&world, "s1", &main, "b.rs", "Raven's\n"), None);

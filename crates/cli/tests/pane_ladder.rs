@@ -57,7 +57,7 @@ fn a_stalled_agent_is_nudged_and_then_left_to_the_person() {
     assert!(about.contains("nothing new for") && about.contains("has started nothing"), "{item}");
     assert!(item["screen"].as_array().is_some_and(|lines| !lines.is_empty()), "{item}");
     let said = "submitted: Continue with the remaining work.";
-    assert_eq!(world.cli.noted(), ["submitted: think", said]);
+    assert_eq!(world.cli.submitted_texts(), ["submitted: think", said]);
     assert!(world.run(&["journal", "tail"]).stdout.contains("Falcon is stalled: nothing new for"));
     // A late completion is always accepted.
     let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
@@ -71,9 +71,10 @@ fn a_suggestion_is_accepted() {
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
     world.run(&["open", "claude", "--name", "Falcon", "--prompt", "suggest something"]);
     let _watch = Watch::start(&world, &["monitor.accept_suggestions=true"]);
-    let submitted =
-        || Some(world.cli.noted()).filter(|noted| noted.contains(&"submitted: run the tests".into()));
-    assert!(within_minutes(2, submitted).is_some(), "{:?}", world.cli.noted());
+    let submitted = || {
+        Some(world.cli.submitted_texts()).filter(|noted| noted.contains(&"submitted: run the tests".into()))
+    };
+    assert!(within_minutes(2, submitted).is_some(), "{:?}", world.cli.submitted_texts());
 }
 
 #[test]
@@ -85,9 +86,9 @@ fn an_agent_goes_on_when_its_limit_has_ended() {
     world.run(&["open", "claude", "--name", "Falcon", "--prompt", "reach the limit"]);
     let _watch = Watch::start(&world, &["monitor.continue_after_limit=true"]);
     let said = "submitted: Continue with the remaining work.".to_owned();
-    let went_on = within_minutes(4, || world.cli.noted().contains(&said).then_some(()));
+    let went_on = within_minutes(4, || world.cli.submitted_texts().contains(&said).then_some(()));
     assert!(went_on.is_some(), "{:?}\n{}", waiting(&world), world.run(&["pane", "screen", "Falcon"]));
-    assert_eq!(world.cli.noted(), ["submitted: reach the limit".to_owned(), said]);
+    assert_eq!(world.cli.submitted_texts(), ["submitted: reach the limit".to_owned(), said]);
 }
 
 /// Several agents at one limit go on one after the other.
@@ -104,7 +105,7 @@ fn agents_go_on_one_after_the_other_when_their_limit_has_ended() {
     assert!(items.iter().all(|item| item["why"] == "limit" && item["reset_at"].is_string()), "{items:?}");
     let _watch = Watch::start(&world, &["monitor.continue_after_limit=true"]);
     let said = "submitted: Continue with the remaining work.";
-    let went_on = || world.cli.noted().iter().filter(|line| *line == said).count();
+    let went_on = || world.cli.submitted_texts().iter().filter(|line| *line == said).count();
     let mut seen = Vec::new();
     for count in 1..=3 {
         within_minutes(4, || (went_on() >= count).then_some(())).unwrap_or_else(|| panic!("{count}"));

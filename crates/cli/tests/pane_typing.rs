@@ -32,12 +32,17 @@ fn send(world: &PaneWorld, text: &str) -> Ran {
 }
 
 fn submitted(world: &PaneWorld) -> Vec<String> {
-    let noted = world.cli.noted();
+    let noted = world.cli.submitted_texts();
     noted.into_iter().filter(|line| line.starts_with("submitted: [consort]")).collect()
 }
 
 fn heard(world: &PaneWorld, text: &str) -> usize {
-    world.cli.noted().iter().filter(|line| line.starts_with("heard:") && line.contains(text)).count()
+    world
+        .cli
+        .submitted_texts()
+        .iter()
+        .filter(|line| line.starts_with("heard:") && line.contains(text))
+        .count()
 }
 
 /// A running `consort pane watch`; it ends when dropped.
@@ -68,12 +73,12 @@ fn an_idle_agent_is_woken_by_a_line_and_hears_the_message_once() {
     assert_eq!(submitted(&world).len(), 0, "it is off unless the person allows it");
     let sent = send(&world, "do you call login()?");
     assert!(sent.to_string().contains("Falcon is idle, was typed to, and has it."), "{sent}");
-    assert_eq!(submitted(&world).len(), 1, "{:?}", world.cli.noted());
+    assert_eq!(submitted(&world).len(), 1, "{:?}", world.cli.submitted_texts());
     assert_eq!(
         (heard(&world, "> early"), heard(&world, "> do you call login()?")),
         (1, 1),
         "{:?}",
-        world.cli.noted()
+        world.cli.submitted_texts()
     );
 }
 
@@ -94,11 +99,16 @@ fn an_enter_that_is_ignored_is_pressed_again() {
     // After this prompt the fake CLI ignores two Enters.
     world.tmux(&["send-keys", "-t", &pane, "-l", "deaf"]);
     world.tmux(&["send-keys", "-t", &pane, "Enter"]);
-    until("its prompt to be worked on", || world.cli.rests(), |rests| *rests == 2);
+    until("its prompt to be worked on", || world.cli.count_rests(), |rests| *rests == 2);
     until("rest", || world.panes(), |panes| panes[0]["state"] == "finished");
     let sent = send(&world, "hello");
-    assert!(sent.to_string().contains("and has it."), "{sent}\n{:?}", world.cli.noted());
-    assert_eq!((submitted(&world).len(), heard(&world, "> hello")), (1, 1), "{:?}", world.cli.noted());
+    assert!(sent.to_string().contains("and has it."), "{sent}\n{:?}", world.cli.submitted_texts());
+    assert_eq!(
+        (submitted(&world).len(), heard(&world, "> hello")),
+        (1, 1),
+        "{:?}",
+        world.cli.submitted_texts()
+    );
 }
 
 /// Nothing is typed while a dialog is open; the watcher types it afterwards.
@@ -120,8 +130,8 @@ fn what_waits_is_flushed_after_a_dialog() {
     assert_eq!((submitted(&world).len(), &world.panes()[0]["state"]), (0, &"permission".into()));
     world.tmux(&["send-keys", "-t", &pane, "Enter"]);
     until("its mail", || heard(&world, "> hello"), |heard| *heard == 1);
-    assert!(submitted(&world).len() <= 1, "{:?}", world.cli.noted());
-    assert!(world.cli.noted().contains(&"answered: Yes".to_owned()));
+    assert!(submitted(&world).len() <= 1, "{:?}", world.cli.submitted_texts());
+    assert!(world.cli.submitted_texts().contains(&"answered: Yes".to_owned()));
 }
 
 /// The screens of an unknown version are not interpreted.

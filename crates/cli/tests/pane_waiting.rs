@@ -30,7 +30,11 @@ fn a_question_is_listed_and_answered_by_label() {
     assert!(wrong.code == 4 && wrong.stderr.contains("one of: Red, Blue"), "{wrong}");
     let answered = world.run(&["answer", "1", "blue"]);
     assert_eq!((answered.code, answered.stdout.as_str()), (0, "Answered Falcon: Blue\n"), "{answered}");
-    assert!(world.cli.noted().contains(&"answered: Blue".to_owned()), "{:?}", world.cli.noted());
+    assert!(
+        world.cli.submitted_texts().contains(&"answered: Blue".to_owned()),
+        "{:?}",
+        world.cli.submitted_texts()
+    );
     assert!(waiting(&world).is_empty());
     let again = world.run(&["answer", "Falcon", "blue"]);
     assert!(again.code == 1 && again.stderr.contains("does not wait"), "{again}");
@@ -54,16 +58,20 @@ fn a_permission_is_answered_by_keys_for_the_person_alone() {
         let refused = world.run(&["answer", "1", option]);
         assert_eq!(refused.code, 4, "{refused}");
     }
-    assert_eq!(world.cli.noted(), ["submitted: ask for permission"]);
+    assert_eq!(world.cli.submitted_texts(), ["submitted: ask for permission"]);
     let answered = world.run(&["answer", "1", "deny"]);
     assert_eq!((answered.code, answered.stdout.as_str()), (0, "Answered Falcon: No\n"), "{answered}");
-    assert!(world.cli.noted().contains(&"answered: No".to_owned()), "{:?}", world.cli.noted());
+    assert!(
+        world.cli.submitted_texts().contains(&"answered: No".to_owned()),
+        "{:?}",
+        world.cli.submitted_texts()
+    );
 }
 
 #[test]
 fn a_prompt_that_was_lost_is_typed() {
     let world = opened(&[("FAKE_LOSE", "1")], "fix the tests\nand the docs");
-    assert_eq!(world.cli.noted(), ["submitted: fix the tests\\nand the docs"]);
+    assert_eq!(world.cli.submitted_texts(), ["submitted: fix the tests\\nand the docs"]);
     assert!(waiting(&world).is_empty());
 }
 
@@ -83,7 +91,7 @@ fn a_prompt_that_never_arrives_waits_for_somebody() {
     let left = world.run(&["answer", "Falcon", "wait"]);
     assert_eq!(left.stdout, "Falcon is left alone.\n", "{left}");
     assert!(waiting(&world).is_empty());
-    assert_eq!(world.cli.noted(), [""; 0]);
+    assert_eq!(world.cli.submitted_texts(), [""; 0]);
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn a_prompt_is_seen_to_arrive_and_its_environment_is_its_own() {
     let opened = world.run(&["open", "claude", "--name", "Falcon", "--prompt", prompt, "--json"]);
     let json: Value = serde_json::from_str(&opened.stdout).unwrap();
     assert_eq!((opened.code, &json["pane"]["started"]), (0, &"prompted".into()), "{opened}");
-    assert_eq!(world.cli.noted(), [format!("submitted: {}", prompt.replace('\n', "\\n"))]);
+    assert_eq!(world.cli.submitted_texts(), [format!("submitted: {}", prompt.replace('\n', "\\n"))]);
     until("the end of its work", || world.panes(), |panes| panes[0]["state"] == "finished");
     // The prompt was handed over in a file, which is removed.
     assert_eq!(std::fs::read_dir(world.data().join("launch")).unwrap().count(), 0);
@@ -105,12 +105,12 @@ fn a_trust_dialog_is_shown_and_answered_only_by_who_says_so() {
     let asked = world.run(&["open", "claude", "--name", "Falcon", "--prompt", "do it"]);
     assert_eq!(asked.code, 1, "{asked}");
     assert!(asked.stdout.contains("Falcon (pane 1) waits for you: Quick safety check"), "{asked}");
-    assert_eq!(world.cli.noted(), [""; 0], "nobody pressed Enter");
+    assert_eq!(world.cli.submitted_texts(), [""; 0], "nobody pressed Enter");
     assert!(world.run(&["journal", "tail"]).stdout.contains("Falcon is waiting: Quick safety check"));
 
     let trusted = world.run(&["open", "claude", "--name", "Raven", "--trust", "--prompt", "do it"]);
     assert_eq!(trusted.code, 0, "{trusted}");
-    assert_eq!(world.cli.noted(), ["answered: Yes, I trust this folder", "submitted: do it"]);
+    assert_eq!(world.cli.submitted_texts(), ["answered: Yes, I trust this folder", "submitted: do it"]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use consort_core::monitor::PaneAddress;
 use consort_core::monitor::PaneFacts;
 use consort_core::monitor::PaneViewer;
 use consort_core::monitor::PaneWriter;
-use consort_core::monitor::Sweep;
+use consort_core::monitor::ServerPanes;
 use consort_core::monitor::TerminalError;
 use consort_core::monitor::Typing;
 use consort_core::monitor::TypingOutcome;
@@ -20,7 +20,7 @@ use consort_core::monitor::TypingRefusal;
 use consort_core::monitor::plain_text;
 use consort_host::Tmux;
 use consort_testkit::Step;
-use consort_testkit::chance;
+use consort_testkit::random_below;
 use consort_testkit::rounds;
 use consort_testkit::until;
 
@@ -46,9 +46,9 @@ enum Meanwhile {
 
 impl Meanwhile {
     fn any(asks: bool) -> Self {
-        match chance(8) {
+        match random_below(8) {
             0 => Self::Draft,
-            1 | 2 => Self::Types(chance(2_500)),
+            1 | 2 => Self::Types(random_below(2_500)),
             3 => Self::Works,
             4 if asks => Self::Asks,
             _ => Self::Nothing,
@@ -75,7 +75,7 @@ impl Recorder {
 }
 
 impl PaneViewer for Recorder {
-    fn sweep(&self, server: &Path, shown: &[String]) -> Result<Sweep, TerminalError> {
+    fn sweep(&self, server: &Path, shown: &[String]) -> Result<ServerPanes, TerminalError> {
         let sweep = self.tmux.sweep(server, shown)?;
         for (id, screen) in &sweep.screens {
             let title = sweep.panes.get(id).map(|facts| facts.title.as_str()).unwrap_or_default();
@@ -142,11 +142,11 @@ fn each_once_or_refused(cli: &'static str) {
                 stage.is("permission", &["permission"]);
             }
             Meanwhile::Nothing | Meanwhile::Types(_) => {
-                std::thread::sleep(Duration::from_millis(chance(1_500)))
+                std::thread::sleep(Duration::from_millis(random_below(1_500)))
             }
         }
         let text = format!("delivery {round:04} to {cli}");
-        let turns = stage.model.turns().len();
+        let turns = stage.model.turn_requests().len();
         tmux.events.borrow_mut().clear();
         let delivery = std::thread::scope(|scope| {
             if let Meanwhile::Types(after) = meanwhile {
@@ -161,7 +161,7 @@ fn each_once_or_refused(cli: &'static str) {
         match (&delivery, meanwhile) {
             (TypingOutcome::Delivered, Meanwhile::Nothing | Meanwhile::Types(_)) => {
                 // The CLI may be idle for a moment before it begins the turn.
-                until("its turn", || stage.model.turns().len(), |now| *now > turns);
+                until("its turn", || stage.model.turn_requests().len(), |now| *now > turns);
                 delivered.push(text);
             }
             (TypingOutcome::Unknown, Meanwhile::Types(_)) => mixed += 1,
@@ -178,7 +178,7 @@ fn each_once_or_refused(cli: &'static str) {
     }
     // The request of another turn contains all earlier prompts.
     stage.say("what was said?", [Step::say("All of it.")]);
-    let heard = until("a turn", || stage.model.turns(), |turns| !turns.is_empty());
+    let heard = until("a turn", || stage.model.turn_requests(), |turns| !turns.is_empty());
     let heard = heard.last().unwrap().to_string();
     for text in &delivered {
         assert_eq!(heard.matches(text.as_str()).count(), 1, "{cli}: {text}");

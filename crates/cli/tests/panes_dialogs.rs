@@ -63,10 +63,10 @@ fn asks_once(stage: &Stage) {
     let labels: Vec<&str> = reading["options"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let has = |label: &str| labels.iter().any(|one| one.starts_with(label));
     assert!(has("Red") && has("Blue"), "{}: {reading}\n{}", stage.cli, stage.screen());
-    let before = stage.model.turns().len();
+    let before = stage.model.turn_requests().len();
     let answered = stage.world.run(&["answer", "Falcon", "Blue"]);
     assert_eq!(answered.code, 0, "{}: {answered}\n{}", stage.cli, stage.screen());
-    let turns = until("its answer", || stage.model.turns(), |turns| turns.len() > before);
+    let turns = until("its answer", || stage.model.turn_requests(), |turns| turns.len() > before);
     let heard = turns.last().unwrap().to_string();
     assert!(heard.contains("Blue"), "{}: {heard}", stage.cli);
     stage.is("answered", IDLE);
@@ -109,7 +109,7 @@ fn plans(stage: &Stage, plan: &[Step], (refused, approved): (&str, &str)) {
         assert_eq!(answered.code, 0, "{}: {answered}\n{reading}\n{}", stage.cli, stage.screen());
         assert!(!answered.stdout.contains("auto"), "{}: {answered}", stage.cli);
         let has_heard = |turns: &Vec<Value>| turns.iter().any(|turn| turn.to_string().contains(heard));
-        until("the answer", || stage.model.turns(), has_heard);
+        until("the answer", || stage.model.turn_requests(), has_heard);
         stage.is("answered", IDLE);
     };
     answer(SIZES[0], &["deny", "too short"], refused);
@@ -260,7 +260,7 @@ fn trust_is_asked(cli: &'static str) {
     let trusted = world.run(&["open", cli, "--name", "Raven", "--trust"]);
     let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
     // Codex may also ask which model to use.
-    let is_ready = trusted.code == 0 || (cli == "codex" && world.keep_model(&pane));
+    let is_ready = trusted.code == 0 || (cli == "codex" && world.decline_newer_model(&pane));
     assert!(is_ready, "{cli}: {trusted}\n{}", screen("Raven"));
     rests();
 }

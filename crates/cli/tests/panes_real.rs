@@ -25,12 +25,12 @@ fn a_prompt_goes_through(world: &PaneWorld, cli: &str, model: &StubModel) {
     let screen = || world.run(&["pane", "screen", "Falcon"]).stdout;
     let json: Value = serde_json::from_str(&opened.stdout).unwrap_or_else(|_| panic!("{opened}"));
     // If Codex asks which model to use, `open` waits for the person.
-    if world.keep_model(json["pane"]["pane"].as_str().unwrap()) {
+    if world.decline_newer_model(json["pane"]["pane"].as_str().unwrap()) {
         assert_eq!((opened.code, &json["pane"]["started"]), (1, &"waiting".into()), "{opened}");
     } else {
         assert_eq!(json["pane"]["started"], "prompted", "{opened}\n{}", screen());
     }
-    until("a turn", || model.turns().len(), |turns| *turns == 1);
+    until("a turn", || model.turn_requests().len(), |turns| *turns == 1);
     let panes = until("its end", || world.panes(), |panes| panes[0]["state"] == "finished");
     assert_eq!((&panes[0]["name"], panes.len()), (&"Falcon".into(), 1), "{panes:?}");
     assert!(panes[0]["session"].is_string(), "its hooks have told of it: {panes:?}");
@@ -55,17 +55,17 @@ fn an_idle_codex_is_woken_by_a_message() {
     let model = StubModel::start([Step::say("Something."), Step::say("Heard.")]);
     let world = world_of("codex", &model);
     world.run(&["open", "codex", "--name", "Falcon", "--trust", "--prompt", "please say something"]);
-    world.keep_model(world.panes()[0]["pane"].as_str().unwrap());
+    world.decline_newer_model(world.panes()[0]["pane"].as_str().unwrap());
     let is_idle = || {
         let who: Value = serde_json::from_str(&world.run(&["who", "--json"]).stdout).unwrap();
         who["items"][0]["status"].clone()
     };
-    until("a turn", || model.turns().len(), |turns| *turns == 1);
+    until("a turn", || model.turn_requests().len(), |turns| *turns == 1);
     until("rest", is_idle, |status| status == "idle");
     let sent = world.run(&["send", "Falcon", "-t", "question", "do you call login()?"]);
     assert!(sent.to_string().contains("Falcon was idle and is being woken."), "{sent}");
-    until("another turn", || model.turns().len(), |turns| *turns == 2);
-    let heard = model.turns()[1].to_string();
+    until("another turn", || model.turn_requests().len(), |turns| *turns == 2);
+    let heard = model.turn_requests()[1].to_string();
     assert_eq!(heard.matches("> do you call login()?").count(), 1, "{heard}");
 }
 

@@ -73,7 +73,7 @@ impl Stage {
         let opened = opened.to_string();
         let stage = Self { world, cli, size: columns, model, pane, opened };
         if cli == "codex" {
-            stage.world.keep_model(&stage.pane);
+            stage.world.decline_newer_model(&stage.pane);
         }
         stage.resize(columns, rows);
         // Redrawn, because Gemini draws in the normal screen, where a narrower size leaves pieces.
@@ -148,23 +148,22 @@ impl Stage {
     /// Submits a prompt as a person would, who presses Enter again if nothing happens.
     pub(crate) fn say(&self, text: &str, steps: impl IntoIterator<Item = Step>) {
         // The rest of the script belongs to a turn that was interrupted.
-        self.model.forget();
+        self.model.drop_script();
         steps.into_iter().for_each(|step| self.model.then(step));
-        let before = self.model.turns().len();
+        let before = self.model.turn_requests().len();
         self.press(&["-l", text]);
+        self.press(&["Enter"]);
         let since = Instant::now();
         while since.elapsed() < PATIENCE {
-            self.press(&["Enter"]);
             for _ in 0..15 {
-                if self.model.turns().len() > before {
+                if self.model.turn_requests().len() > before {
                     return;
                 }
                 std::thread::sleep(Duration::from_millis(200));
             }
-            // Stops pressing Enter, which would answer a dialog that is open now.
-            if !self.rests() {
-                until("a turn", || self.model.turns().len(), |turns| *turns > before);
-                return;
+            // Enter would answer a dialog.
+            if self.rests() {
+                self.press(&["Enter"]);
             }
         }
         panic!("{}: {text} was not taken:\n{}", self.cli, self.screen());
@@ -180,7 +179,7 @@ impl Stage {
                     "sandbox_permissions": "require_escalated" });
                 Step::Use { tool: "exec_command".into(), input }
             }
-            Some(agent) => agent.shell("touch made.txt"),
+            Some(agent) => agent.shell_step("touch made.txt"),
         }
     }
 

@@ -29,7 +29,7 @@ fn claude_tells_what_it_told() {
         Step::Use { tool: "Write".into(), input: write },
         Step::say("Done."),
     ]);
-    let turn = Claude::installed().headless(&world, &model, "please go on");
+    let turn = Claude::installed().headless_command(&world, &model, "please go on");
     hold("claude", captured(&world, "claude", turn));
 }
 
@@ -38,10 +38,11 @@ fn the_others_tell_what_they_told() {
     for agent in RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach()) {
         let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
         world.git_init();
-        let steps = [agent.shell("true"), agent.write(&world, "free.txt", "ours"), Step::say("Done.")];
+        let steps =
+            [agent.shell_step("true"), agent.write_step(&world, "free.txt", "ours"), Step::say("Done.")];
         let model = StubModel::start(steps);
         agent.settle(&world, &model);
-        let mut turn = agent.headless(&world, &model, "please go on");
+        let mut turn = agent.headless_command(&world, &model, "please go on");
         if agent == RealAgent::Copilot {
             // Headless, Copilot does not ask whether to trust a project.
             turn.arg("--trust-folder");

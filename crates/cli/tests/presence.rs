@@ -157,7 +157,7 @@ fn an_agent_is_the_caller_inside_its_session() {
     check(
         &world.run("agent leave"),
         expect![[r#"
-            Crow left. `consort agent join` in its session brings it back.
+            Crow left. `consort agent join --pid $$ --kind 'test'` in its session brings it back.
             [exit 0]
         "#]],
     );

@@ -97,3 +97,14 @@ fn a_renamed_holder_has_one_name() {
     assert!(listed.contains("contested by Crow") && !listed.contains("Raven"), "{listed}");
     assert_eq!(world.run("journal verify").code, 0);
 }
+
+#[test]
+fn a_message_to_a_former_name_is_told_the_new_one() {
+    let world = world();
+    assert_eq!(world.run_as(Some("s1"), &["agent", "rename", "Osprey"]).code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["agent", "rename", "Badger"]).code, 0);
+    for former in ["Falcon", "osprey"] {
+        let refused = world.run(&format!("send {former} hi"));
+        assert!(refused.code == 1 && refused.stderr.contains("did you mean `Badger`?"), "{refused}");
+    }
+}

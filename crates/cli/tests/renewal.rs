@@ -21,7 +21,7 @@ fn a_reservation_for_a_time_goes_on_while_its_holder_writes_there() {
         fs::write(world.project().join("a.rs"), session).unwrap();
         let input =
             json!({ "tool_name": "Edit", "tool_input": { "file_path": world.project().join("a.rs") } });
-        world.told(session, "PostToolUse", &input);
+        world.hook_text(session, "PostToolUse", &input);
     };
     let first = until();
     assert!(!first.is_null());

@@ -30,11 +30,15 @@ fn at(world: &Sealed, path: &str) -> PathBuf {
 fn edit(world: &Sealed, session: &str, path: &str, text: &str) {
     fs::write(at(world, path), text).unwrap();
     let input = json!({ "tool_name": "Edit", "tool_input": { "file_path": at(world, path) } });
-    world.told(session, "PostToolUse", &input);
+    world.hook_text(session, "PostToolUse", &input);
 }
 
 fn run(world: &Sealed, session: &str, event: &str) -> Option<String> {
-    world.told(session, event, &json!({ "tool_use_id": "x", "tool_input": { "command": "./script.sh" } }))
+    world.hook_text(
+        session,
+        event,
+        &json!({ "tool_use_id": "x", "tool_input": { "command": "./script.sh" } }),
+    )
 }
 
 /// Has Raven's command overwrite or remove a file.
@@ -58,7 +62,7 @@ fn a_holder_gets_back_what_it_wrote_last() {
     let world = world();
     edit(&world, "s1", "src/auth/login.rs", "one\nFalcon's\nthree\n");
     trespass(&world, "src/auth/login.rs", Some("one\nRaven's\nthree\n"));
-    let letter = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
+    let letter = world.hook_text("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
     assert!(
         letter.contains("What you wrote last is kept: consort holds restore 'src/auth/login.rs'."),
         "{letter}"
@@ -103,9 +107,9 @@ fn a_holder_gets_back_what_it_wrote_last() {
 
     // A file that the holder itself has removed is not kept.
     let input = json!({ "tool_use_id": "rm", "tool_input": { "command": "rm src/auth/login.rs" } });
-    world.told("s1", "PreToolUse", &input);
+    world.hook_text("s1", "PreToolUse", &input);
     fs::remove_file(at(&world, "src/auth/login.rs")).unwrap();
-    world.told("s1", "PostToolUse", &input);
+    world.hook_text("s1", "PostToolUse", &input);
     let ran = world.run_as(Some("s1"), &["holds", "restore", "src/auth/login.rs"]);
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stderr.contains("nothing is kept of src/auth/login.rs"), "{ran}");

@@ -150,7 +150,7 @@ fn only_the_person_sets_and_what_loosens_takes_a_word() {
     assert!(refused.code == 1 && !own_file(&world).exists(), "{refused}");
     let set = |words: &[&str], types: bool| {
         let mut command = world.command(world.program());
-        consort_testkit::at_terminal(&mut command, types);
+        consort_testkit::attach_terminal(&mut command, types);
         world.ran(command.args(["roles", "set"]).args(words)).code
     };
     assert_eq!(set(&["dev", "safety", "suggest"], false), 0, "stricter than before");

@@ -24,7 +24,7 @@ fn start(world: &Sealed, session: &str, name: &str) -> String {
 
 /// Returns what a session is told with the result of a tool.
 fn after_tool(world: &Sealed, session: &str) -> Option<String> {
-    world.told(session, "PostToolUse", &json!({ "tool_name": "Look" }))
+    world.hook_text(session, "PostToolUse", &json!({ "tool_name": "Look" }))
 }
 
 fn check(told: &str, expected: Expect) {
@@ -56,7 +56,7 @@ fn who_was_here_first_hears_of_who_came_later() {
     for (session, name) in [("s3", "Heron"), ("s4", "GrandZenith"), ("s5", "NobleNebula")] {
         start(&world, session, name);
     }
-    let told = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
+    let told = world.hook_text("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
     assert!(tokens(&told) <= 40);
     check(
         &told,
@@ -70,7 +70,7 @@ fn who_was_here_first_hears_of_who_came_later() {
     // A subagent's context is thrown away with it, so its session is told instead.
     start(&world, "s6", "Otter");
     let in_subagent = json!({ "tool_name": "Look", "agent_id": "a1" });
-    assert_eq!(world.told("s1", "PostToolUse", &in_subagent), None);
+    assert_eq!(world.hook_text("s1", "PostToolUse", &in_subagent), None);
     assert!(after_tool(&world, "s1").unwrap().contains("Otter"));
     // A session that starts again or is renamed is not a newcomer.
     start(&world, "s6", "Otter");
@@ -85,9 +85,9 @@ fn a_newcomers_reservations_count_where_they_overlap() {
     let file = world.project().join("src/auth.rs");
     std::fs::write(&file, "fn login() {}").unwrap();
     start(&world, "s1", "Falcon");
-    world.told("s1", "UserPromptSubmit", &json!({ "prompt": "look at the login" }));
+    world.hook_text("s1", "UserPromptSubmit", &json!({ "prompt": "look at the login" }));
     let read = json!({ "tool_name": "Read", "tool_input": { "file_path": file } });
-    world.told("s1", "PostToolUse", &read);
+    world.hook_text("s1", "PostToolUse", &read);
     start(&world, "s2", "Raven");
     assert_eq!(world.run_as(Some("s2"), &["reserve", "src/auth.rs", "docs/"]).code, 0);
     let told = after_tool(&world, "s1").unwrap();
@@ -142,7 +142,7 @@ fn after_a_compaction_a_session_knows_what_it_has() {
     let works = |session: &str| {
         let file = world.project().join("src/login.rs");
         let call = json!({ "tool_name": "Edit", "tool_input": { "file_path": file } });
-        world.told(session, "PreToolUse", &call);
+        world.hook_text(session, "PreToolUse", &call);
     };
     ["s2", "s3"].iter().for_each(|session| works(session));
     let told = start(&world, "s1", "Marten");

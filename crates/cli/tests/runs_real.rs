@@ -88,7 +88,7 @@ fn codex_is_kept_in_bounds_by_hooks_that_nobody_has_reviewed() {
     }
     let run = stage.ran(&["please write"]);
     assert_eq!(run["state"], "done", "{run}");
-    let last = stage.model.turns().last().unwrap().to_string();
+    let last = stage.model.turn_requests().last().unwrap().to_string();
     assert!(!stage.has("held.txt") && last.contains("is reserved by Falcon"), "{run}");
     // Each hook runs once.
     assert_eq!(last.matches("1 other agent is here").count(), 1);
@@ -141,7 +141,7 @@ fn works(kind: &'static str) {
     let list: Value = serde_json::from_str(&told[1]).unwrap();
     assert_eq!(list["items"][0]["state"], "running", "{list}");
     // The message is in a later request.
-    let turns: Vec<String> = stage.model.turns().iter().map(Value::to_string).collect();
+    let turns: Vec<String> = stage.model.turn_requests().iter().map(Value::to_string).collect();
     assert_eq!(turns.len(), 4, "{run}");
     assert!(!turns[1].contains("hello from the person"), "{kind}");
     assert!(turns[3].contains("hello from the person"), "{kind}: {told:?}");
@@ -162,7 +162,7 @@ fn works(kind: &'static str) {
     assert_eq!((&again["state"], &again["result"]), (&json!("done"), &json!("second answer")), "{again}");
     assert_eq!(again["agent"]["session"], run["agent"]["session"], "{again}");
     assert_eq!(again["follows"], run["id"], "{again}");
-    let turns = stage.model.turns();
+    let turns = stage.model.turn_requests();
     let last = turns.last().unwrap().to_string();
     assert!(last.contains("first answer") && last.contains("please go on"), "{kind} has forgotten");
     stage.is_left_as_it_was();
@@ -180,7 +180,7 @@ fn keeps_within(kind: &'static str) {
     assert!(!stage.has("refused.txt") && run["tools_failed"].as_u64() >= Some(1), "{run}");
 
     // No CLI would refuse this deletion: our hook does.
-    stage.model.forget();
+    stage.model.drop_script();
     for step in [stage.shell("rm kept.txt"), Step::say("I left it")] {
         stage.model.then(step);
     }
@@ -189,7 +189,7 @@ fn keeps_within(kind: &'static str) {
     assert!(stage.has("kept.txt"), "{run}");
     let logs = stage.world.run("runs logs 2").stdout;
     let is_told = |turn: &Value| turn.to_string().contains("your run's safety is auto-edit");
-    assert!(stage.model.turns().iter().any(is_told), "{run} {logs}");
+    assert!(stage.model.turn_requests().iter().any(is_told), "{run} {logs}");
 
     for step in [stage.shell("rm kept.txt"), Step::say("It is gone")] {
         stage.model.then(step);
@@ -273,14 +273,14 @@ impl Stage {
     }
 
     fn shell(&self, command: &str) -> Step {
-        self.agent.map_or_else(|| Step::bash(command), |agent| agent.shell(command))
+        self.agent.map_or_else(|| Step::bash(command), |agent| agent.shell_step(command))
     }
 
     fn write(&self, path: &str) -> Step {
         let place = self.world.project().canonicalize().unwrap().join(path);
         let claude =
             || Step::Use { tool: "Write".into(), input: json!({ "file_path": place, "content": "hi" }) };
-        self.agent.map_or_else(claude, |agent| agent.write(&self.world, path, "hi"))
+        self.agent.map_or_else(claude, |agent| agent.write_step(&self.world, path, "hi"))
     }
 
     /// Checks that the runs' agents are gone, and that everything is in order.

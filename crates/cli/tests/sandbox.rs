@@ -22,8 +22,8 @@ fn codex_speaks_with_its_own_defaults() {
     assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
     let send = json!({ "to": ["Falcon"], "text": "out of the sandbox" });
     let model = StubModel::start([
-        agent.ours("send", send),
-        agent.ours("reserve", json!({ "what": ["src/"] })),
+        agent.our_tool_step("send", send),
+        agent.our_tool_step("reserve", json!({ "what": ["src/"] })),
         Step::say("Done."),
     ]);
     agent.settle(&world, &model);
@@ -33,7 +33,7 @@ fn codex_speaks_with_its_own_defaults() {
     std::fs::write(&config, text.replace("danger-full-access", "workspace-write")).unwrap();
     let connected = world.run("init --agent codex --yes");
     assert_eq!(connected.code, 0, "{connected}");
-    let mut turn = agent.headless(&world, &model, "please go on");
+    let mut turn = agent.headless_command(&world, &model, "please go on");
     let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
     let heard = world.run_as(Some("s1"), &["inbox"]).stdout;
     assert!(heard.contains("> out of the sandbox"), "{ran}\n{heard}");
@@ -82,7 +82,7 @@ fn codex_commands_get_out_of_its_sandbox() {
         expected.map(|(line, _)| format!("({}) 2>&1", line.replace("consort ", &format!("{consort} "))));
     // In parts, because Codex waits only ten seconds for a command.
     let parts = lines.chunks(4).map(|part| {
-        agent.shell(&part.iter().map(|line| format!("{line}; echo ---")).collect::<Vec<_>>().join("; "))
+        agent.shell_step(&part.iter().map(|line| format!("{line}; echo ---")).collect::<Vec<_>>().join("; "))
     });
     let model = StubModel::start(parts.chain([Step::say("Done.")]));
     agent.settle(&world, &model);
@@ -91,7 +91,7 @@ fn codex_commands_get_out_of_its_sandbox() {
     let text = text.replace("approval_policy = \"never\"\n", "");
     std::fs::write(&config, text.replace("danger-full-access", "workspace-write")).unwrap();
     assert_eq!(world.run("init --agent codex --yes").code, 0);
-    let mut turn = agent.headless(&world, &model, "please go on");
+    let mut turn = agent.headless_command(&world, &model, "please go on");
     let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
     let items = ran.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let done = items.filter(|item| item["type"] == "item.completed");

@@ -18,9 +18,9 @@ fn the_holder_hears_that_its_user_saved_a_reserved_file() {
     let at = |file: &str| world.project().join(file);
     assert_eq!(world.run_as(Some("s1"), &["reserve", "src/"]).code, 0);
     let read = |file: &str| json!({ "tool_name": "Read", "tool_input": { "file_path": at(file) } });
-    let prompt = || world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" }));
-    world.told("s1", "PostToolUse", &read("src/a.rs"));
-    world.told("s1", "PostToolUse", &read("README.md"));
+    let prompt = || world.hook_text("s1", "UserPromptSubmit", &json!({ "prompt": "go on" }));
+    world.hook_text("s1", "PostToolUse", &read("src/a.rs"));
+    world.hook_text("s1", "PostToolUse", &read("README.md"));
     assert_eq!(prompt(), None);
     std::thread::sleep(Duration::from_millis(60));
 
@@ -28,7 +28,7 @@ fn the_holder_hears_that_its_user_saved_a_reserved_file() {
     for file in ["src/a.rs", "src/b.rs", "README.md"] {
         fs::write(at(file), "in an editor\n").unwrap();
     }
-    let told = world.told("s1", "PreToolUse", &json!({ "tool_name": "Glob" })).unwrap();
+    let told = world.hook_text("s1", "PreToolUse", &json!({ "tool_name": "Glob" })).unwrap();
     assert!(told.contains("src/a.rs (by your user, just now)"), "{told}");
     assert!(told.contains("README.md (by someone else, just now)"), "it is not its own: {told}");
     let told = prompt().unwrap();
@@ -42,13 +42,13 @@ fn the_holder_hears_that_its_user_saved_a_reserved_file() {
     // The holder's own write, and a change while an agent ran a command, do not count as the person's.
     fs::write(at("src/b.rs"), "by Falcon\n").unwrap();
     let edit = json!({ "tool_name": "Edit", "tool_input": { "file_path": at("src/b.rs") } });
-    world.told("s1", "PostToolUse", &edit);
+    world.hook_text("s1", "PostToolUse", &edit);
     assert_eq!(prompt(), None);
     let run = json!({ "tool_use_id": "one", "tool_input": { "command": "./script.sh" } });
-    world.told("s2", "PreToolUse", &run);
+    world.hook_text("s2", "PreToolUse", &run);
     std::thread::sleep(Duration::from_millis(30));
     fs::write(at("src/b.rs"), "by Raven\n").unwrap();
-    world.told("s2", "PostToolUse", &run);
+    world.hook_text("s2", "PostToolUse", &run);
     let told = prompt().unwrap();
     assert!(
         told.contains("what you have reserved changed: src/b.rs") && !told.contains("our user has saved"),

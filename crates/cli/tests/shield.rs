@@ -301,7 +301,7 @@ fn it_works_for_an_ordinary_user() {
 /// This is the case in a container that forbids namespaces.
 #[test]
 fn without_namespaces_the_command_runs_as_it_is() {
-    if !consort_testkit::mounts::are_own("shield::without_namespaces_the_command_runs_as_it_is") {
+    if !consort_testkit::mounts::ensure_own_mounts("shield::without_namespaces_the_command_runs_as_it_is") {
         return;
     }
     let world = world(&["src/auth/"]);
@@ -333,9 +333,9 @@ fn the_agent_reads_who_holds_what_it_could_not_write() {
         call.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
         call
     };
-    let _ = world.told("s2", "PreToolUse", &call(json!({})));
+    let _ = world.hook_text("s2", "PreToolUse", &call(json!({})));
     let ran = shielded(&world, &["sh", "-c", text]);
-    let told = world.told(
+    let told = world.hook_text(
         "s2",
         "PostToolUseFailure",
         &call(json!({ "error": format!("Exit code 1\n{}", ran.stderr) })),
@@ -350,12 +350,13 @@ fn the_agent_reads_who_holds_what_it_could_not_write() {
         assert!(told.contains(part), "{part}: {told}");
     }
     // It is told once for each command, and nothing for a command that met no reserved path.
-    let again = world.told("s2", "PostToolUseFailure", &call(json!({ "error": "Read-only file system" })));
+    let again =
+        world.hook_text("s2", "PostToolUseFailure", &call(json!({ "error": "Read-only file system" })));
     assert!(!again.unwrap_or_default().contains("read-only"));
     let _ = opaque(&world, "true");
     assert!(
         !world
-            .told("s2", "PostToolUse", &call(json!({ "tool_response": { "stdout": "" } })))
+            .hook_text("s2", "PostToolUse", &call(json!({ "tool_response": { "stdout": "" } })))
             .unwrap_or_default()
             .contains("read-only")
     );
@@ -369,9 +370,9 @@ fn more_paths_than_can_be_mounted_are_told_and_not_shielded() {
         fs::write(world.project().join(format!("many/{n}.txt")), "").unwrap();
     }
     let call = json!({ "tool_use_id": "t", "tool_input": { "command": "$NOTHING true" } });
-    let _ = world.told("s2", "PreToolUse", &call);
+    let _ = world.hook_text("s2", "PreToolUse", &call);
     assert_eq!(opaque(&world, "echo x > many/1.txt").code, 0);
-    let told = world.told("s2", "PostToolUse", &call).unwrap();
+    let told = world.hook_text("s2", "PostToolUse", &call).unwrap();
     assert!(told.contains("more than 1000 files"), "{told}");
     fs::remove_file(world.project().join("many/0.txt")).unwrap();
     assert_ne!(opaque(&world, "echo x > many/1.txt").code, 0);

@@ -91,7 +91,7 @@ impl Story {
     }
 
     fn session(&self, model: &StubModel, mode: &str) -> Command {
-        let whole = self.claude.headless(&self.world, model, "please");
+        let whole = self.claude.headless_command(&self.world, model, "please");
         let mut session = self.world.command(whole.get_program());
         // A headless command without the arguments that allow everything.
         session.envs(whole.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -106,7 +106,7 @@ impl Story {
 }
 
 fn results(model: &StubModel, steps: usize, ran: &Ran) -> Vec<Value> {
-    let turns = model.turns();
+    let turns = model.turn_requests();
     let all = turns.last().unwrap()["messages"].as_array().unwrap();
     let blocks = all.iter().filter_map(|message| message["content"].as_array()).flatten();
     let found: Vec<Value> = blocks.filter(|block| block["type"] == "tool_result").cloned().collect();
@@ -123,7 +123,7 @@ fn text(result: &Value) -> String {
 
 /// Returns the whole conversation that the model was sent last.
 fn told(model: &StubModel) -> String {
-    model.turns().last().unwrap()["messages"].to_string()
+    model.turn_requests().last().unwrap()["messages"].to_string()
 }
 
 impl Story {
@@ -142,9 +142,9 @@ impl Story {
         let model = StubModel::start([Step::bash(command), Step::say("All is done.")]);
         let (program, environment) = self.claude.interactive(&self.world, &model);
         let tmux = Tmux::start(&self.world, &environment, &[&program, "--permission-mode", mode]);
-        tmux.shows(" on");
+        tmux.wait_for_text(" on");
         tmux.run(&["send-keys", "-l", "please go on"]);
-        tmux.shows("please go on");
+        tmux.wait_for_text("please go on");
         std::thread::sleep(Duration::from_millis(700));
         tmux.run(&["send-keys", "Enter"]);
         let is_over = |screen: &String| screen.contains("All is done.") || screen.contains("Do you want to");
@@ -345,12 +345,12 @@ fn opencode_is_shielded_when_we_start_it() {
     }
     let story = story(&json!({}));
     let model = StubModel::start([
-        agent.shell("python3 touch.py"),
-        agent.shell("echo \"$SHELL $0\"; exit 3"),
+        agent.shell_step("python3 touch.py"),
+        agent.shell_step("echo \"$SHELL $0\"; exit 3"),
         Step::say("Done."),
     ]);
     agent.settle(&story.world, &model);
-    let mut alone = agent.headless(&story.world, &model, "please");
+    let mut alone = agent.headless_command(&story.world, &model, "please");
     alone.env("SHELL", "/bin/bash");
     let ran = story.world.ran(&mut consort_testkit::with(&story.world, "opencode", &alone));
     assert_eq!(ran.code, 0, "{ran}");
@@ -370,11 +370,11 @@ fn pi_is_shielded_where_commands_may_be_rewritten() {
     }
     let story = story(&json!({}));
     let run = |steps: &[&str]| {
-        let steps = steps.iter().map(|command| agent.shell(command)).chain([Step::say("Done.")]);
+        let steps = steps.iter().map(|command| agent.shell_step(command)).chain([Step::say("Done.")]);
         let model = StubModel::start(steps.collect::<Vec<_>>());
         agent.settle(&story.world, &model);
         assert_eq!(story.world.run("init --agent pi --yes").code, 0);
-        let ran = story.world.ran(&mut agent.headless(&story.world, &model, "please"));
+        let ran = story.world.ran(&mut agent.headless_command(&story.world, &model, "please"));
         assert_eq!(ran.code, 0, "{ran}");
         told(&model)
     };

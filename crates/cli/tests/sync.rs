@@ -263,7 +263,7 @@ fn a_store_that_is_gone_gets_back_what_peers_know() {
     record(&world, "before", "known");
     let site = HttpServer::start(&world);
     let Some(mut peer) = site.writer() else { return };
-    world.lose(&world.data());
+    world.move_away(&world.data());
     assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
     record(&world, "fresh", "in a new store");
     assert_eq!(peer.does(&json!({ "job": "closed" }))[0], 4503);

@@ -47,7 +47,7 @@ impl Cli {
     fn shell(self, command: &str) -> Step {
         match self {
             Self::Claude => Step::bash(command),
-            Self::Other(agent) => agent.shell(command),
+            Self::Other(agent) => agent.shell_step(command),
         }
     }
 
@@ -57,7 +57,7 @@ impl Cli {
             Self::Claude => {
                 Step::Use { tool: "Write".into(), input: json!({ "file_path": place, "content": "mine" }) }
             }
-            Self::Other(agent) => agent.write(world, path, "mine"),
+            Self::Other(agent) => agent.write_step(world, path, "mine"),
         }
     }
 
@@ -202,7 +202,7 @@ impl<'w> Session<'w> {
 
     /// Tells whether any request to the model had this text.
     fn was_notified(&self, text: &str) -> bool {
-        self.model.turns().iter().any(|turn| turn.to_string().contains(text))
+        self.model.turn_requests().iter().any(|turn| turn.to_string().contains(text))
     }
 
     /// Ends the CLI as a person does.
@@ -330,7 +330,7 @@ fn an_interrupted_or_failed_turn_is_seen_to_be_over() {
         assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
         let session = Session::start(Cli::Other(agent), &world, &model, &[]);
         session.type_in("please think");
-        session.until("the request", || session.is("working") && !model.turns().is_empty());
+        session.until("the request", || session.is("working") && !model.turn_requests().is_empty());
         let pressed = Cell::new(None::<Instant>);
         session.until("idleness after an interruption", || {
             // On a busy machine a key may be lost, so it is pressed again, as a person would.
@@ -347,7 +347,7 @@ fn an_interrupted_or_failed_turn_is_seen_to_be_over() {
 
         (0..20).for_each(|_| model.then(Step::Refuse));
         session.type_in("once more");
-        session.until("the error", || model.turns().len() > 1);
+        session.until("the error", || model.turn_requests().len() > 1);
         session.until("idleness after an error", || session.is("idle"));
     }
 }

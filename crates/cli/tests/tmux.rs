@@ -54,17 +54,17 @@ fn up_shows_who_comes_and_goes() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     let tmux =
         Tmux::start(&world, &[], &["sh", "-c", &format!("{} up; read wait", env!("CARGO_BIN_EXE_consort"))]);
-    tmux.shows("No agents are here.");
+    tmux.wait_for_text("No agents are here.");
     let mut agent = world.command("sleep").arg("60").spawn().unwrap();
     world.run(&format!("agent join --pid {} --kind test --session s --name Raven", agent.id()));
-    tmux.shows("Raven");
-    tmux.shows("○ 1 idle");
+    tmux.wait_for_text("Raven");
+    tmux.wait_for_text("○ 1 idle");
     agent.kill().unwrap();
     agent.wait().unwrap();
-    tmux.shows("No agents are here.");
+    tmux.wait_for_text("No agents are here.");
     tmux.run(&["send-keys", "q"]);
     // The terminal shows its earlier contents again, and the shell reads keys.
-    tmux.shows("Not installed: Claude Code, Codex");
+    tmux.wait_for_text("Not installed: Claude Code, Codex");
     until("the end", || tmux.screen(), |screen| !screen.contains("q quit"));
 }
 
@@ -81,13 +81,13 @@ fn up_offers_to_connect_and_takes_no_for_an_answer() {
     let up = || Tmux::start(&world, &[], &["env", &path, env!("CARGO_BIN_EXE_consort"), "up"]);
     // With the setting off, the person is not asked.
     assert_eq!(world.run("config set init.offer false").code, 0);
-    up().shows("q quit");
+    up().wait_for_text("q quit");
     assert_eq!(world.run("config unset init.offer").code, 0);
     for (answer, connected) in [("n", false), ("y", true)] {
         let tmux = up();
-        tmux.shows("[Y/n/d/m/p/a/s]");
+        tmux.wait_for_text("[Y/n/d/m/p/a/s]");
         tmux.run(&["send-keys", answer, "Enter"]);
-        tmux.shows("q quit");
+        tmux.wait_for_text("q quit");
         assert_eq!(settings.exists(), connected);
     }
 }
@@ -102,18 +102,18 @@ fn an_interrupted_session_is_seen_to_be_idle() {
     let model = StubModel::start([Step::Stall]);
     let (program, environment) = claude.interactive(&world, &model);
     let tmux = Tmux::start(&world, &environment, &[&program]);
-    tmux.shows("mode on");
+    tmux.wait_for_text("mode on");
     let idle = until("a session", || agents(&world), |agents| agents.len() == 1);
     assert_eq!(idle[0]["status"], "idle");
 
     tmux.run(&["send-keys", "-l", "please think"]);
-    tmux.shows("please think");
+    tmux.wait_for_text("please think");
     std::thread::sleep(Duration::from_millis(700));
     tmux.run(&["send-keys", "Enter"]);
     let is =
         |status: &'static str| move |agents: &Vec<Value>| agents.len() == 1 && agents[0]["status"] == status;
     until("work", || agents(&world), is("working"));
-    until("the request", || model.turns().len(), |turns| *turns > 0);
+    until("the request", || model.turn_requests().len(), |turns| *turns > 0);
     tmux.run(&["send-keys", "Escape"]);
     until("idleness", || agents(&world), is("idle"));
     // By its hooks alone, the session would still count as working.
@@ -133,31 +133,31 @@ fn an_idle_session_is_woken_by_a_message() {
     let (program, mut environment) = claude.interactive(&world, &model);
     environment.push(("CONSORT_NAME".into(), "Falcon".into()));
     let tmux = Tmux::start(&world, &environment, &[&program]);
-    tmux.shows("mode on");
+    tmux.wait_for_text("mode on");
     until("a session", || agents(&world), |agents| agents.len() == 1);
     // A session that was never prompted is not woken.
     let ran = world.run("send Falcon early");
     assert!(ran.stdout.starts_with("Sent message #") && ran.stdout.lines().count() == 1, "{ran}");
 
     tmux.run(&["send-keys", "-l", "please wait"]);
-    tmux.shows("please wait");
+    tmux.wait_for_text("please wait");
     std::thread::sleep(Duration::from_millis(700));
     tmux.run(&["send-keys", "Enter"]);
-    until("a turn", || model.turns().len(), |turns| *turns == 1);
-    tmux.shows("Hello.");
+    until("a turn", || model.turn_requests().len(), |turns| *turns == 1);
+    tmux.wait_for_text("Hello.");
     until("idleness", || agents(&world), |agents| agents[0]["status"] == "idle");
     tmux.run(&["send-keys", "-l", "my draft"]);
-    tmux.shows("my draft");
+    tmux.wait_for_text("my draft");
 
     let ran = world.run("send Falcon -t question late");
     assert!(ran.stdout.contains("Falcon was idle and is being woken."), "{ran}");
-    until("another turn", || model.turns().len(), |turns| *turns == 2);
-    let told = model.turns()[1]["messages"].to_string();
+    until("another turn", || model.turn_requests().len(), |turns| *turns == 2);
+    let told = model.turn_requests()[1]["messages"].to_string();
     assert!(told.contains("New Consort message, quoted below."), "{told}");
     for text in ["> early", "> late"] {
         assert_eq!(told.matches(text).count(), 1, "{text} in {told}");
     }
-    tmux.shows("my draft");
+    tmux.wait_for_text("my draft");
     until("a receipt", || world.run("inbox --sent").stdout, |sent| sent.matches("Falcon (read").count() == 2);
 }
 
@@ -169,22 +169,22 @@ fn init_asks_once() {
     let home = [("HOME".to_owned(), world.home().display().to_string())];
     let line = format!("{} init --agent claude --agent pi; sleep 60", env!("CARGO_BIN_EXE_consort"));
     let tmux = Tmux::start(&world, &home, &["sh", "-c", &line]);
-    let rules = consort_agents::allow::RULES;
-    tmux.shows(&format!("Claude Code: 13 hooks, MCP server, primer, {rules} allow rules"));
-    tmux.shows("pi: a plugin, primer");
-    tmux.shows("Connect these 2? [Y/n/d/m/p/a/s]");
+    let rules = consort_agents::allow::RULE_COUNT;
+    tmux.wait_for_text(&format!("Claude Code: 13 hooks, MCP server, primer, {rules} allow rules"));
+    tmux.wait_for_text("pi: a plugin, primer");
+    tmux.wait_for_text("Connect these 2? [Y/n/d/m/p/a/s]");
     tmux.run(&["send-keys", "d", "Enter"]);
-    tmux.shows("+++ ");
+    tmux.wait_for_text("+++ ");
     // An unknown key does not count as an answer.
     tmux.run(&["send-keys", "x", "Enter"]);
-    tmux.shows("y: yes; n: no; d: show the diff");
+    tmux.wait_for_text("y: yes; n: no; d: show the diff");
     tmux.run(&["send-keys", "m", "Enter"]);
-    tmux.shows(&format!("Claude Code: 13 hooks, primer, {rules} allow rules"));
+    tmux.wait_for_text(&format!("Claude Code: 13 hooks, primer, {rules} allow rules"));
     tmux.run(&["send-keys", "a", "Enter"]);
-    tmux.shows("Claude Code: 13 hooks, primer\n");
+    tmux.wait_for_text("Claude Code: 13 hooks, primer\n");
     assert!(!world.home().join(".claude").exists());
     tmux.run(&["send-keys", "y", "Enter"]);
-    tmux.shows("takes it back");
+    tmux.wait_for_text("takes it back");
     let settings = std::fs::read_to_string(world.home().join(".claude/settings.json")).unwrap();
     assert!(settings.contains("hook claude") && !settings.contains("permissions"), "{settings}");
     assert!(world.home().join(".pi/agent/extensions/consort.ts").exists());
@@ -203,10 +203,10 @@ fn what_changes_before_the_person_agrees_is_kept() {
     let home = [("HOME".to_owned(), world.home().display().to_string())];
     let line = format!("{} init --agent gemini --primer; sleep 60", env!("CARGO_BIN_EXE_consort"));
     let tmux = Tmux::start(&world, &home, &["sh", "-c", &line]);
-    tmux.shows("Connect Gemini CLI? [Y/n/d/m/p/a/s]");
+    tmux.wait_for_text("Connect Gemini CLI? [Y/n/d/m/p/a/s]");
     std::fs::write(&text, "meanwhile\n").unwrap();
     tmux.run(&["send-keys", "Enter"]);
-    tmux.shows("takes it back");
+    tmux.wait_for_text("takes it back");
     assert!(std::fs::read_to_string(&settings).unwrap().contains("hook gemini"), "{}", tmux.screen());
     let text = std::fs::read_to_string(&text).unwrap();
     assert!(text.starts_with("meanwhile\n") && text.contains("consort: end"), "{text}");

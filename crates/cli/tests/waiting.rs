@@ -70,7 +70,7 @@ fn two_that_wait_for_each_other_are_told() {
     let stderr = String::from_utf8(stderr).unwrap();
     assert_eq!(code, 4, "{stderr}");
     assert!(stderr.contains("Error: Falcon waits for what you hold, and you for what it holds"), "{stderr}");
-    let told = world.told("s2", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
+    let told = world.hook_text("s2", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
     assert!(
         told.contains("You and Falcon wait for each other: you for src/a/, Falcon for src/b/."),
         "{told}"

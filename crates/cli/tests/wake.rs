@@ -225,15 +225,18 @@ fn is_woken(agent: RealAgent) {
     agent.settle(&world, &model);
     assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
     let mut session = Resident::start(agent, &world, &model, "Falcon");
-    session.prompt("please begin");
+    session.send_prompt("please begin");
     let rest = |turns: usize| {
-        until(|| (model.turns().len() == turns).then_some(()), || format!("{:#?}", model.turns()));
+        until(
+            || (model.turn_requests().len() == turns).then_some(()),
+            || format!("{:#?}", model.turn_requests()),
+        );
         until(|| (status(&world) == "idle").then_some(()), || status(&world));
     };
     rest(1);
     listener(&session, agent);
     if agent == RealAgent::Pi {
-        session.said(|line| line.contains("consort: Falcon").then_some(()));
+        session.wait_for_line(|line| line.contains("consort: Falcon").then_some(()));
     }
 
     send(&world, &["letter-first"]);
@@ -246,11 +249,11 @@ fn is_woken(agent: RealAgent) {
     // A message that wakes nobody comes with the next prompt.
     send(&world, &["--type", "ack", "letter-fourth"]);
     std::thread::sleep(Duration::from_secs(3));
-    assert_eq!(model.turns().len(), 4);
-    session.prompt("please go on");
+    assert_eq!(model.turn_requests().len(), 4);
+    session.send_prompt("please go on");
     rest(5);
     let heard = |text: &str| -> Vec<usize> {
-        model.turns().iter().map(|turn| turn.to_string().matches(text).count()).collect()
+        model.turn_requests().iter().map(|turn| turn.to_string().matches(text).count()).collect()
     };
     assert_eq!(heard("letter-first"), [0, 1, 1, 1, 1]);
     assert_eq!(heard("letter-second"), [0, 0, 1, 1, 1]);
@@ -294,7 +297,8 @@ fn pi_is_seen_to_wait_for_the_person() {
     }
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
-    let model = StubModel::start([agent.shell("until [ -e go ]; do sleep 0.05; done"), Step::say("Done.")]);
+    let model =
+        StubModel::start([agent.shell_step("until [ -e go ]; do sleep 0.05; done"), Step::say("Done.")]);
     agent.settle(&world, &model);
     assert_eq!(world.run("init --agent pi --yes").code, 0);
     let gate = r#"export default (pi: any) => {
@@ -302,15 +306,15 @@ fn pi_is_seen_to_wait_for_the_person() {
     }"#;
     std::fs::write(agent.config_dir(&world).join("extensions/gate.ts"), gate).unwrap();
     let mut session = Resident::start(agent, &world, &model, "Falcon");
-    session.prompt("please begin");
-    let question = session.said(|line| {
+    session.send_prompt("please begin");
+    let question = session.wait_for_line(|line| {
         let line: Value = serde_json::from_str(line).ok()?;
         (line["method"] == "confirm").then(|| line["id"].clone())
     });
     let waits_for = || seen(&world)["waiting_for"].clone();
     until(|| (waits_for() == "May it run?").then_some(()), || seen(&world).to_string());
     assert_eq!(status(&world), "waiting");
-    session.tell(&json!({ "type": "extension_ui_response", "id": question, "confirmed": true }));
+    session.send_line(&json!({ "type": "extension_ui_response", "id": question, "confirmed": true }));
     until(|| (status(&world) == "working").then_some(()), || seen(&world).to_string());
     assert_eq!(waits_for(), Value::Null);
     std::fs::write(world.project().join("go"), "").unwrap();
@@ -326,7 +330,8 @@ fn opencode_is_seen_to_wait_until_the_person_has_answered() {
     }
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
-    let model = StubModel::start([agent.shell("until [ -e go ]; do sleep 0.05; done"), Step::say("Done.")]);
+    let model =
+        StubModel::start([agent.shell_step("until [ -e go ]; do sleep 0.05; done"), Step::say("Done.")]);
     agent.settle(&world, &model);
     let settings = agent.config_dir(&world).join("opencode.json");
     let mut asking: Value = serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
@@ -334,11 +339,11 @@ fn opencode_is_seen_to_wait_until_the_person_has_answered() {
     std::fs::write(&settings, asking.to_string()).unwrap();
     assert_eq!(world.run("init --agent opencode --yes").code, 0);
     let mut session = Resident::start(agent, &world, &model, "Falcon");
-    session.prompt("please begin");
+    session.send_prompt("please begin");
     until(|| (status(&world) == "waiting").then_some(()), || seen(&world).to_string());
-    let asked = session.ask("/permission", None);
+    let asked = session.send_request("/permission", None);
     let answer = format!("/permission/{}/reply", asked[0]["id"].as_str().unwrap());
-    session.ask(&answer, Some(&json!({ "reply": "once" })));
+    session.send_request(&answer, Some(&json!({ "reply": "once" })));
     until(|| (status(&world) == "working").then_some(()), || seen(&world).to_string());
     std::fs::write(world.project().join("go"), "").unwrap();
     until(|| (status(&world) == "idle").then_some(()), || seen(&world).to_string());
@@ -368,8 +373,8 @@ fn a_session_that_stays_does_without_us() {
                 until(|| (status(&world) == "idle").then_some(()), || seen(&world).to_string());
                 std::fs::remove_file(&program).unwrap();
             }
-            session.prompt("please go on");
-            until(|| (model.turns().len() == turns).then_some(()), || format!("{agent:?}: {turns}"));
+            session.send_prompt("please go on");
+            until(|| (model.turn_requests().len() == turns).then_some(()), || format!("{agent:?}: {turns}"));
             std::thread::sleep(Duration::from_secs(1));
         }
         session.end();

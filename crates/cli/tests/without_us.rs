@@ -60,8 +60,8 @@ fn goes_on_without_us(longest: Duration, spoil: impl Fn(&Path)) {
                     assert!(std::process::Command::new("kill").arg(pid).status().unwrap().success());
                 }
                 assert!(world.project().join("free.txt").exists(), "{kind}: {ran}");
-                assert_eq!(model.turns().len(), 3, "{kind}: {ran}");
-                let pauses = model.pauses();
+                assert_eq!(model.turn_requests().len(), 3, "{kind}: {ran}");
+                let pauses = model.times_between_turns();
                 assert!(pauses.iter().all(|pause| *pause < longest), "{kind}: {pauses:?}");
             });
         }
@@ -79,7 +79,7 @@ fn connected(
     let place = world.project().canonicalize().unwrap().join("free.txt");
     let write = Step::Use { tool: "Write".into(), input: json!({ "file_path": place, "content": "ours" }) };
     let steps = match agent {
-        Some(agent) => [agent.shell("true"), agent.write(&world, "free.txt", "ours")],
+        Some(agent) => [agent.shell_step("true"), agent.write_step(&world, "free.txt", "ours")],
         None => [Step::bash("true"), write],
     };
     let model = StubModel::start(steps);
@@ -96,8 +96,8 @@ fn connected(
     std::fs::write(&program, "").unwrap();
     spoil(&program);
     let turn = match agent {
-        Some(agent) => agent.headless(&world, &model, "please go on"),
-        None => Claude::installed().headless(&world, &model, "please go on"),
+        Some(agent) => agent.headless_command(&world, &model, "please go on"),
+        None => Claude::installed().headless_command(&world, &model, "please go on"),
     };
     (kind, world, model, turn)
 }

@@ -16,7 +16,7 @@ use crate::engine::StoreError;
 use crate::explain::ErrorKind;
 use crate::explain::Explain;
 use crate::host::ConnectionAddrs;
-use crate::host::Topic;
+use crate::host::NewsTopic;
 use crate::journal::Number;
 use crate::monitor::Permissions;
 use crate::presence::Activity;
@@ -124,16 +124,16 @@ pub trait ServedContext: CallContext + Send + Sync {
         wish: &RunWish,
     ) -> Result<ServiceAnswer, ServiceProblem>;
 
-    /// Lists the caller's runs, or shows one run of the project and ends it if `wish` says so.
+    /// Lists the caller's runs, or shows one run of the project and ends it if `question` says so.
     fn runs_of_agent(
         &self,
         caller: &CallerFacts,
         cwd: &Path,
-        wish: &RunsWish,
+        question: &RunsQuestion,
     ) -> Result<ServiceAnswer, ServiceProblem>;
 
     /// Opens a listener for news of one topic, or of any.
-    fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn Listener>>;
+    fn listen(&self, topic: Option<&NewsTopic>) -> std::io::Result<Box<dyn Listener>>;
 }
 
 /// An agent's request to open another agent.
@@ -166,7 +166,7 @@ pub struct RunWish {
 
 /// An agent's question about runs.
 #[derive(Clone, Debug)]
-pub struct RunsWish {
+pub struct RunsQuestion {
     /// The run that is asked about; without it, all runs of the caller.
     pub run: Option<Number>,
     pub wait: Option<Duration>,
@@ -208,7 +208,7 @@ pub trait Listener: Send {
 
 /// Listens in a thread of its own. Calls `on_news(true)` on news and `on_news(false)` after
 /// `longest` without any, until it returns false.
-pub fn in_background(
+pub fn listen_in_background(
     mut listener: Box<dyn Listener>,
     longest: Duration,
     mut on_news: impl FnMut(bool) -> bool + Send + 'static,

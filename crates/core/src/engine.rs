@@ -16,7 +16,7 @@ use crate::convergence::ConvergenceStore;
 use crate::dispatch::DispatchStore;
 use crate::explain::ErrorKind;
 use crate::explain::Explain;
-use crate::host::Topic;
+use crate::host::NewsTopic;
 use crate::journal::JournalStore;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgeStore;
@@ -71,7 +71,7 @@ pub trait Tx:
 {
     /// Makes the recorded changes permanent, and returns the topics to notify, which `app::commit` does.
     #[must_use = "somebody may wait for it"]
-    fn commit(self: Box<Self>) -> Result<Vec<Topic>, StoreError>;
+    fn commit(self: Box<Self>) -> Result<Vec<NewsTopic>, StoreError>;
 }
 
 /// A failure of the store, in any verb.

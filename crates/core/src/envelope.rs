@@ -27,11 +27,11 @@ const ACTORS: &[&str] = &["actor", "by", "holder", "to", "who", "worker"];
 impl App {
     /// Wraps a list, in the form for readers.
     pub fn items(&mut self, items: &impl Serialize) -> Value {
-        self.one("items", items)
+        self.wrap_one("items", items)
     }
 
     /// Wraps one thing under its noun, in the form for readers.
-    pub fn one(&mut self, noun: &str, thing: &impl Serialize) -> Value {
+    pub fn wrap_one(&mut self, noun: &str, thing: &impl Serialize) -> Value {
         let at = self.host.now();
         let thing = serde_json::to_value(thing).unwrap_or_default();
         json!({ "at": at.rfc3339(), noun: self.for_readers(thing) })

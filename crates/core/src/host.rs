@@ -172,7 +172,7 @@ pub trait Files {
 
     /// Returns a hash of bytes, in hexadecimal.
     fn digest(&self, bytes: &[u8]) -> String {
-        format!("{:016x}", crate::text::checksum(bytes))
+        format!("{:016x}", crate::text::stable_hash(bytes))
     }
 
     /// Reads a file that is no link and not longer than `longest` bytes.
@@ -208,12 +208,12 @@ pub struct FileContent {
 pub trait Notifier {
     /// Wakes the processes that wait for any of these topics, and those that wait for everything.
     /// Called after the commit, never before.
-    fn notify(&self, topics: &[Topic]);
+    fn notify(&self, topics: &[NewsTopic]);
 }
 
 /// A subject of news that a process can wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Topic {
+pub enum NewsTopic {
     /// News that concern everyone.
     Everyone,
     Project(ProjectId),

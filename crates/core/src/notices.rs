@@ -85,7 +85,7 @@ pub fn join_notices(notices: &[PersonNotice]) -> Option<String> {
 }
 
 /// Parses the quiet hours of a setting, `22:00-07:00`, into minutes of the day.
-pub fn quiet_hours(text: &str) -> Option<(u32, u32)> {
+pub fn parse_quiet_hours(text: &str) -> Option<(u32, u32)> {
     let minute = |text: &str| {
         let (hours, minutes) = text.trim().split_once(':')?;
         let (hours, minutes): (u32, u32) = (hours.parse().ok()?, minutes.parse().ok()?);
@@ -96,7 +96,7 @@ pub fn quiet_hours(text: &str) -> Option<(u32, u32)> {
 }
 
 /// Tells whether a minute of the day is within quiet hours, which may go over midnight.
-pub fn is_quiet((from, to): (u32, u32), minute: u32) -> bool {
+pub fn is_in_quiet_hours((from, to): (u32, u32), minute: u32) -> bool {
     if from <= to { (from..to).contains(&minute) } else { minute >= from || minute < to }
 }
 
@@ -106,15 +106,15 @@ mod tests {
 
     #[test]
     fn quiet_hours_may_go_over_midnight() {
-        let night = quiet_hours("22:00-07:30").unwrap();
+        let night = parse_quiet_hours("22:00-07:30").unwrap();
         for (minute, is) in
             [(22 * 60, true), (0, true), (7 * 60 + 29, true), (7 * 60 + 30, false), (12 * 60, false)]
         {
-            assert_eq!(is_quiet(night, minute), is, "{minute}");
+            assert_eq!(is_in_quiet_hours(night, minute), is, "{minute}");
         }
-        assert!(is_quiet(quiet_hours("12:00-13:00").unwrap(), 12 * 60));
+        assert!(is_in_quiet_hours(parse_quiet_hours("12:00-13:00").unwrap(), 12 * 60));
         for wrong in ["", "22-7", "25:00-07:00", "22:00", "22:61-07:00"] {
-            assert_eq!(quiet_hours(wrong), None, "{wrong}");
+            assert_eq!(parse_quiet_hours(wrong), None, "{wrong}");
         }
     }
 

@@ -56,7 +56,7 @@ impl PathPart {
 
     /// Makes a file name of any text: its hash.
     pub fn hashed(text: &str) -> Self {
-        Self(format!("hash-{:016x}", text::checksum(text.as_bytes())))
+        Self(format!("hash-{:016x}", text::stable_hash(text.as_bytes())))
     }
 
     /// Makes a file name of an id: the escaped id if [`PathPart::new`] accepts it, else its hash.
@@ -104,7 +104,7 @@ fn escaped(id: &str) -> String {
         }
         if name.len() > LONGEST_NAME {
             name.truncate(LONGEST_NAME - 17);
-            let _ = write!(name, "-{:016x}", text::checksum(id.as_bytes()));
+            let _ = write!(name, "-{:016x}", text::stable_hash(id.as_bytes()));
             break;
         }
     }

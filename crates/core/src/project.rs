@@ -25,6 +25,15 @@ impl ProjectId {
             None => self.as_str().rsplit('/').next().unwrap_or_default(),
         }
     }
+
+    /// Says how the repository is known: by its address, its first commit or its place.
+    pub fn in_words(&self) -> String {
+        match self.as_str().split_once(':') {
+            Some(("commit", _)) => format!("known by its first commit, {}", self.short()),
+            Some(("path", path)) => format!("known by its place, {path}"),
+            _ => self.as_str().to_owned(),
+        }
+    }
 }
 
 /// A repository as this machine knows it.
@@ -107,5 +116,16 @@ mod tests {
         assert_eq!(id(Some("../up"), Some("abc")), "commit:abc");
         assert_eq!(id(None, None), "path:/home/me/shop");
         assert_eq!(Project::identify(None, None, path).name, "shop");
+    }
+
+    #[test]
+    fn an_id_can_be_read() {
+        for (id, words) in [
+            ("commit:0123456789ab", "known by its first commit, 0123456"),
+            ("path:/home/you/a:b", "known by its place, /home/you/a:b"),
+            ("github.com/acme/shop", "github.com/acme/shop"),
+        ] {
+            assert_eq!(ProjectId::from(id).in_words(), words);
+        }
     }
 }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::App;
-use crate::claims::HoldsPreview;
+use crate::claims::HoldsSummary;
 use crate::journal::Actor;
 use crate::journal::Seq;
 use crate::presence::Agent;
@@ -31,7 +31,7 @@ pub struct StatusOutcome {
     pub task: Option<TaskRecord>,
     pub here: WhoOutcome,
     /// The number of holds in this project, and the first of them.
-    pub held: HoldsPreview,
+    pub held: HoldsSummary,
     pub entries: Seq,
 }
 
@@ -53,7 +53,7 @@ impl App {
             unread: mailbox.map_or(Ok(0), |mailbox| self.unread_count(&mailbox))?,
             task: session.as_ref().map(|session| self.claimed_task(session)).transpose()?.flatten(),
             here: self.who(&WhoScope::Project(project.clone()), session.as_ref(), look)?,
-            held: self.held(caller, &project.id, SHOWN)?,
+            held: self.holds_summary(caller, &project.id, SHOWN)?,
             entries: self.journal_last_seq()?,
             project: project.clone(),
             you,

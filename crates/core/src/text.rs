@@ -62,7 +62,7 @@ pub fn quoted(text: &str, max: usize) -> String {
         )
     };
     let line = one_line(text, max).replace(is_quote, "'");
-    format!("\"{}\"", strip_hook_marks(&line))
+    format!("\"{}\"", disarm_hook_tags(&line))
 }
 
 /// Shows somebody else's word within a sentence of ours: the name of a file, a branch, a model, a
@@ -105,7 +105,7 @@ const WRAPPERS: &[&str] = &[
 
 /// Disarms the tags that agent CLIs wrap around a hook's text: their `<` becomes `‹`. Every text
 /// for a model goes through this, no matter who wrote it.
-pub fn strip_hook_marks(text: &str) -> Cow<'_, str> {
+pub fn disarm_hook_tags(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return text.into();
     }
@@ -176,7 +176,7 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// Formats a count with its noun: `1 agent`, `2 agents`, `3 entries`.
-pub fn count(n: usize, noun: &str) -> String {
+pub fn counted_noun(n: usize, noun: &str) -> String {
     match noun.strip_suffix('y') {
         _ if n == 1 => format!("1 {noun}"),
         Some(stem) => format!("{n} {stem}ies"),
@@ -201,9 +201,14 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// Hashes bytes, with the same result in every version (FNV-1a). For file names; not for anything
 /// that must withstand an adversary.
-pub fn checksum(bytes: &[u8]) -> u64 {
+pub fn stable_hash(bytes: &[u8]) -> u64 {
+    stable_hash_of_parts(&[bytes])
+}
+
+/// Hashes bytes that are in several places as if they were in one.
+pub(crate) fn stable_hash_of_parts(parts: &[&[u8]]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+    parts.iter().fold(0xcbf2_9ce4_8422_2325, |hash, part| part.iter().fold(hash, step))
 }
 
 /// Counts the characters that are wrong, missing, too many or swapped with their neighbour.

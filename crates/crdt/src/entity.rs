@@ -18,7 +18,7 @@ use crate::value::normal;
 pub struct Entity {
     pub registers: BTreeMap<String, Register>,
     /// The members by set and name. No set is empty.
-    pub sets: BTreeMap<String, BTreeMap<String, Member>>,
+    pub sets: BTreeMap<String, BTreeMap<String, SetMember>>,
 }
 
 /// A field that keeps only its newest value.
@@ -32,7 +32,7 @@ pub struct Register {
 
 /// A member of a set, with its value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Member {
+pub struct SetMember {
     pub value: Value,
     pub at: i64,
     pub by: Value,
@@ -53,7 +53,7 @@ impl Entity {
                 }
             }
             Change::Add { set, member, value } => {
-                let value = Member { value: normal(value), at: stamp.at, by: normal(&stamp.by) };
+                let value = SetMember { value: normal(value), at: stamp.at, by: normal(&stamp.by) };
                 self.sets.entry(set.clone()).or_default().insert(member.clone(), value);
             }
             Change::Remove { set, member } => {

@@ -14,7 +14,7 @@ pub enum CrdtError {
     #[error("more than {limit} {what}")]
     TooMuch { what: &'static str, limit: usize },
     /// The update builds on edits that are not here: ask the sender for everything since
-    /// [`Document::vector`](crate::Document::vector).
+    /// [`Document::state_vector`](crate::Document::state_vector).
     #[error("edits of writer {writer} are missing before {clock}")]
     Gap { writer: u64, clock: u32 },
     #[error("writer {writer} has more than 53 bits")]

@@ -17,7 +17,7 @@ pub(crate) struct Key {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Slot {
     Register(String),
-    Member { set: String, member: String },
+    SetMember { set: String, member: String },
 }
 
 pub(crate) fn register(field: &str, writer: u64) -> String {
@@ -32,7 +32,7 @@ pub(crate) fn parse(key: &str) -> Option<Key> {
     let (path, writer) = key.rsplit_once('@')?;
     let writer = from_base36(writer)?;
     let slot = match path.split_once('/') {
-        Some((set, member)) => Slot::Member { set: unescaped(set)?, member: member.to_owned() },
+        Some((set, member)) => Slot::SetMember { set: unescaped(set)?, member: member.to_owned() },
         None => Slot::Register(unescaped(path)?),
     };
     Some(Key { slot, writer })
@@ -91,7 +91,7 @@ mod tests {
         }
         let key = parse("f@2gosa7pa2gv").unwrap();
         assert_eq!(key, Key { slot: Slot::Register("f".to_owned()), writer: MAX_WRITER });
-        let slot = Slot::Member { set: "a/%".to_owned(), member: "src/x@y%2F.rs".to_owned() };
+        let slot = Slot::SetMember { set: "a/%".to_owned(), member: "src/x@y%2F.rs".to_owned() };
         assert_eq!(parse("a%2F%25/src/x@y%2F.rs@0"), Some(Key { slot, writer: 0 }));
     }
 
@@ -100,7 +100,7 @@ mod tests {
         fn every_name_reads_back(name in "([%/@25F]|\\PC|.){0,6}", inner in "([%/@25F]|\\PC|.){0,6}", writer in 0..=MAX_WRITER) {
             let slot = Slot::Register(name.clone());
             prop_assert_eq!(parse(&register(&name, writer)), Some(Key { slot, writer }));
-            let slot = Slot::Member { set: name.clone(), member: inner.clone() };
+            let slot = Slot::SetMember { set: name.clone(), member: inner.clone() };
             prop_assert_eq!(parse(&member(&name, &inner, writer)), Some(Key { slot, writer }));
         }
 
@@ -109,7 +109,7 @@ mod tests {
             if let Some(read) = parse(&key) {
                 let written = match &read.slot {
                     Slot::Register(field) => register(field, read.writer),
-                    Slot::Member { set, member: inner } => member(set, inner, read.writer),
+                    Slot::SetMember { set, member: inner } => member(set, inner, read.writer),
                 };
                 prop_assert_eq!(written, key);
             }

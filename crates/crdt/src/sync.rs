@@ -41,12 +41,12 @@ pub struct Answer {
 }
 
 /// Makes the first frame for a new peer, which makes it send everything that is missing here.
-pub fn greet(document: &Document) -> Vec<u8> {
-    frame(STEP_1, &document.vector())
+pub fn greeting_frame(document: &Document) -> Vec<u8> {
+    frame(STEP_1, &document.state_vector())
 }
 
 /// Makes a frame that sends `update`, which was made here, to peers.
-pub fn tell(update: &[u8]) -> Vec<u8> {
+pub fn update_frame(update: &[u8]) -> Vec<u8> {
     frame(UPDATE, update)
 }
 
@@ -73,18 +73,18 @@ pub fn answer(document: &mut Document, frame: &[u8], may_write: bool) -> Result<
     end(&reader)?;
     match step {
         STEP_1 => {
-            let missing = document.since(blob)?;
+            let missing = document.update_since(blob)?;
             Ok(Answer { replies: vec![self::frame(STEP_2, &missing)], ..Answer::default() })
         }
         STEP_2 | UPDATE if !may_write => Ok(Answer::default()),
         STEP_2 | UPDATE => match document.ingest(blob) {
             Ok(merged) => {
-                let relay = merged.is_news.then(|| tell(blob));
+                let relay = merged.is_news.then(|| update_frame(blob));
                 let update = merged.is_news.then(|| blob.to_vec());
                 Ok(Answer { merged: merged.changes, update, relay, ..Answer::default() })
             }
             Err(CrdtError::Gap { .. }) => {
-                Ok(Answer { replies: vec![greet(document)], is_gap: true, ..Answer::default() })
+                Ok(Answer { replies: vec![greeting_frame(document)], is_gap: true, ..Answer::default() })
             }
             Err(error) => Err(error),
         },

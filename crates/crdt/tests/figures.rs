@@ -65,9 +65,9 @@ fn figures() {
         let mut at = 0;
         let (one, _) = best(|| {
             at += 1;
-            let before = edited.vector();
+            let before = edited.state_vector();
             edited.edit(&entity(7)[at % 12..][..1], &stamp(at as i64, ours)).unwrap();
-            edited.since(&before).unwrap()
+            edited.update_since(&before).unwrap()
         });
         let mut at = 0;
         let (other, _) = best(|| {
@@ -90,9 +90,9 @@ fn figures() {
             let start = Instant::now();
             let changes = target.merge(&right).unwrap().len();
             let first = start.elapsed();
-            let vector = target.vector();
+            let vector = target.state_vector();
             target.edit(&entity(3)[..1], &stamp(10, 0)).unwrap();
-            let update = target.since(&vector).unwrap();
+            let update = target.update_since(&vector).unwrap();
             let mut other = Document::load(&left).unwrap();
             other.merge(&right).unwrap();
             let start = Instant::now();

@@ -130,7 +130,8 @@ fn every_cut_and_every_byte_is_tried() {
 fn any_frame_is_answered_or_refused() {
     let mut dice = Dice(3);
     let other = ordinary();
-    let frames = [sync::greet(&other), sync::tell(&other.state()), vec![1, 3, 1, 2, 3], vec![3]];
+    let frames =
+        [sync::greeting_frame(&other), sync::update_frame(&other.state()), vec![1, 3, 1, 2, 3], vec![3]];
     let mut document = emptied();
     for case in 0..20_000 {
         let mut frame = frames[case % frames.len()].clone();
@@ -177,10 +178,10 @@ fn what_is_no_part_of_the_layout_is_named() {
 #[test]
 fn what_builds_on_the_unknown_is_refused_whole() {
     let mut document = ordinary();
-    let known = document.vector();
+    let known = document.state_vector();
     let set = Change::Set { field: "name".to_owned(), value: json!(1) };
     document.edit(&[edit("entity 1", set)], &stamp(50, 1)).unwrap();
-    let update = document.since(&known).unwrap();
+    let update = document.update_since(&known).unwrap();
     let mut empty = Document::new();
     assert!(matches!(empty.merge(&update), Err(CrdtError::Gap { .. })));
     assert!(matches!(Document::load(&update), Err(CrdtError::Gap { .. })));

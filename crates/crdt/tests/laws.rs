@@ -40,7 +40,7 @@ proptest! {
         let [one, two, three] = &world.replicas[..] else { unreachable!() };
         prop_assert_eq!(one.document.entities(), two.document.entities());
         prop_assert_eq!(two.document.entities(), three.document.entities());
-        prop_assert_eq!(one.document.vector(), two.document.vector());
+        prop_assert_eq!(one.document.state_vector(), two.document.state_vector());
     }
 
     #[test]
@@ -52,7 +52,7 @@ proptest! {
         let (left, right) = (merged(&[a, b]).state(), merged(&[b, c]).state());
         for others in [merged(&[c, b, a]), merged(&[b, a, c, b, a]), merged(&[&left, c]), merged(&[a, &right])] {
             prop_assert_eq!(all.entities(), others.entities());
-            prop_assert_eq!(all.vector(), others.vector());
+            prop_assert_eq!(all.state_vector(), others.state_vector());
             prop_assert_eq!(all.state(), others.state());
         }
         let mut again = merged(&[a, b, c]);
@@ -100,7 +100,7 @@ proptest! {
         for (edits, stamp) in &batches {
             document.edit(edits, stamp).unwrap();
         }
-        prop_assert_eq!(Document::edited(&state, &batches).unwrap(), Some(document.state()));
+        prop_assert_eq!(Document::edited_state(&state, &batches).unwrap(), Some(document.state()));
     }
 
     /// Several writers edit one document, as an import does.

@@ -12,17 +12,17 @@ use serde_json::Value;
 use serde_json::json;
 
 fn write(document: &mut Document, writer: u64, value: i64) -> Vec<u8> {
-    let before = document.vector();
+    let before = document.state_vector();
     let change = Change::Set { field: "f".to_owned(), value: json!(value) };
     let edit = Edit { entity: format!("of {writer}"), change };
     document.edit(&[edit], &Stamp { at: value, writer, by: Value::Null }).unwrap();
-    document.since(&before).unwrap()
+    document.update_since(&before).unwrap()
 }
 
 /// Lets both peers greet, and passes frames on until neither replies.
 fn converse(server: &mut Document, client: &mut Document, may_write: bool) -> Vec<Answer> {
-    let mut to_client = vec![sync::greet(server)];
-    let mut to_server = vec![sync::greet(client)];
+    let mut to_client = vec![sync::greeting_frame(server)];
+    let mut to_server = vec![sync::greeting_frame(client)];
     let mut answers = Vec::new();
     while !to_client.is_empty() || !to_server.is_empty() {
         for frame in std::mem::take(&mut to_server) {
@@ -59,17 +59,17 @@ fn one_that_may_only_read_gets_all_and_changes_nothing() {
     let before = server.state();
     let answers = converse(&mut server, &mut client, false);
     assert!(answers.iter().all(|answer| answer.merged.is_empty() && answer.relay.is_none()));
-    assert_eq!(sync::answer(&mut server, &sync::tell(&update), false).unwrap(), Answer::default());
+    assert_eq!(sync::answer(&mut server, &sync::update_frame(&update), false).unwrap(), Answer::default());
     assert_eq!((server.state(), client.entities().len()), (before, 2));
 }
 
 #[test]
 fn an_update_is_passed_on_once() {
     let (mut server, mut client) = (Document::new(), Document::new());
-    let frame = sync::tell(&write(&mut client, 2, 20));
+    let frame = sync::update_frame(&write(&mut client, 2, 20));
     let answer = sync::answer(&mut server, &frame, true).unwrap();
     assert_eq!((answer.merged.len(), answer.relay.as_ref(), answer.replies.len()), (1, Some(&frame), 0));
-    assert_eq!(answer.update.map(|update| sync::tell(&update)), Some(frame.clone()));
+    assert_eq!(answer.update.map(|update| sync::update_frame(&update)), Some(frame.clone()));
     assert_eq!(sync::answer(&mut server, &frame, true).unwrap(), Answer::default());
 }
 
@@ -77,9 +77,12 @@ fn an_update_is_passed_on_once() {
 fn one_that_sends_the_second_before_the_first_is_greeted_again() {
     let (mut server, mut client) = (Document::new(), Document::new());
     write(&mut client, 2, 20);
-    let second = sync::tell(&write(&mut client, 2, 21));
+    let second = sync::update_frame(&write(&mut client, 2, 21));
     let answer = sync::answer(&mut server, &second, true).unwrap();
-    assert_eq!(answer, Answer { replies: vec![sync::greet(&server)], is_gap: true, ..Answer::default() });
+    assert_eq!(
+        answer,
+        Answer { replies: vec![sync::greeting_frame(&server)], is_gap: true, ..Answer::default() }
+    );
     let all = sync::answer(&mut client, &answer.replies[0], true).unwrap().replies;
     sync::answer(&mut server, &all[0], true).unwrap();
     assert_eq!(server.entities(), client.entities());

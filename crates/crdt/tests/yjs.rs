@@ -108,7 +108,7 @@ fn yjs_reads_what_we_wrote_and_writes_the_same_bytes() {
     let document = rich();
     let Some(told) = yjs(&json!([{"update": hex(&document.state())}])) else { return };
     assert_eq!(told.content, document.entities());
-    assert_eq!(told.vector, hex(&document.vector()));
+    assert_eq!(told.vector, hex(&document.state_vector()));
     assert_eq!(told.state, hex(&document.state()));
 }
 

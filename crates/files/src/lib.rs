@@ -24,7 +24,7 @@ pub use our_dir::OurDir;
 pub use read::is_regular;
 pub use read::read_open;
 pub use read::read_regular_file;
-pub use replace::NewFile;
+pub use replace::NewFileMode;
 pub use replace::replace;
 pub use temporary_files::TemporaryFiles;
 pub use tree::NoFollowTree;

@@ -22,7 +22,7 @@ const INFIX: &str = ".consort-tmp-";
 
 /// The mode of a file that did not exist before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NewFile {
+pub enum NewFileMode {
     /// Readable by this user alone.
     Private,
     /// Readable by everyone whom the umask lets read new files.
@@ -41,7 +41,7 @@ pub enum NewFile {
 pub fn replace(
     path: &Path,
     contents: &[u8],
-    new: NewFile,
+    new: NewFileMode,
     pending: &TemporaryFiles,
     is_due: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
@@ -55,7 +55,7 @@ pub fn replace(
     replace_at(&dir, &path, contents, new, pending, is_due)
 }
 
-impl NewFile {
+impl NewFileMode {
     fn mode(self) -> u32 {
         match self {
             Self::Private => 0o600,
@@ -76,7 +76,7 @@ pub(crate) fn replace_at(
     dir: impl AsFd,
     path: &Path,
     contents: &[u8],
-    new: NewFile,
+    new: NewFileMode,
     pending: &TemporaryFiles,
     is_due: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {

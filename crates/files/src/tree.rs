@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::read::read_open;
-use crate::replace::NewFile;
+use crate::replace::NewFileMode;
 use crate::replace::replace_at;
 use crate::temporary_files::TemporaryFiles;
 
@@ -57,7 +57,7 @@ impl NoFollowTree {
         is_due: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
         let (dir, _) = self.parent(path, Missing::Make)?;
-        replace_at(&dir, &self.root.join(path), contents, NewFile::Shared, pending, is_due)
+        replace_at(&dir, &self.root.join(path), contents, NewFileMode::Shared, pending, is_due)
     }
 
     /// Removes a file or a link; the target of a link stays.

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use consort_files::MARKER;
-use consort_files::NewFile;
+use consort_files::NewFileMode;
 use consort_files::NoFollowTree;
 use consort_files::OurDir;
 use consort_files::TemporaryFiles;
@@ -84,7 +84,7 @@ fn what_a_killed_process_left_behind_is_removed() {
     fs::create_dir_all(&dir).unwrap();
     let pending = TemporaryFiles::new(&notes);
     pending.sweep();
-    replace(&dir.join("file"), b"whole", NewFile::Shared, &pending, || {
+    replace(&dir.join("file"), b"whole", NewFileMode::Shared, &pending, || {
         // Another process sweeps while this one is at work.
         pending.sweep();
         assert_eq!(names(&dir).len(), 1);
@@ -109,18 +109,24 @@ fn a_file_is_replaced_as_a_whole_with_its_mode_kept() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     symlink("settings", temp.path().join("link")).unwrap();
     let pending = TemporaryFiles::new(&temp.path().join("pending"));
-    replace(&temp.path().join("link"), b"new", NewFile::Shared, &pending, || Ok(())).unwrap();
+    replace(&temp.path().join("link"), b"new", NewFileMode::Shared, &pending, || Ok(())).unwrap();
     assert_eq!(fs::read(&file).unwrap(), b"new");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(temp.path().join("link").is_symlink());
 
-    refused(replace(&file, b"late", NewFile::Shared, &pending, || Err(io::ErrorKind::Interrupted.into())));
+    refused(replace(
+        &file,
+        b"late",
+        NewFileMode::Shared,
+        &pending,
+        || Err(io::ErrorKind::Interrupted.into()),
+    ));
     assert_eq!(fs::read(&file).unwrap(), b"new");
     assert_eq!(names(temp.path()), ["link", "pending", "settings"]);
 
     assert!(Command::new("mkfifo").arg(temp.path().join("pipe")).status().unwrap().success());
     refused(read_regular_file(&temp.path().join("pipe"), LIMIT));
-    refused(replace(&temp.path().join("pipe"), b"x", NewFile::Shared, &pending, || Ok(())));
+    refused(replace(&temp.path().join("pipe"), b"x", NewFileMode::Shared, &pending, || Ok(())));
 }
 
 #[test]

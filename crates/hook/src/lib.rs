@@ -68,7 +68,7 @@ pub trait HookContext: CallContext {
 }
 
 /// The answer to a hook and the mail in it. Once the answer is written out in full,
-/// [`App::shown`] must be called with the mail.
+/// [`App::note_batch_shown`] must be called with the mail.
 #[derive(Debug)]
 pub struct HookAnswer {
     pub reply: HookReply,
@@ -92,7 +92,7 @@ pub fn handle(app: &mut App, call: HookCall, context: &dyn HookContext) -> Resul
     match answer(app, call, context) {
         // Said once per session; the agent's action is not stopped.
         Err(PresenceError::Store(error @ StoreError::NotUnderstood { .. })) => {
-            match app.tell_once(&call.session, &error.to_string()) {
+            match app.note_told(&call.session, &error.to_string()) {
                 true => Ok(HookAnswer {
                     reply: HookReply::Context(format!("[consort] {error}.")),
                     ..HookAnswer::SILENCE

@@ -11,8 +11,8 @@ use consort_core::hooks::ToolAction;
 use consort_core::hooks::ToolUse;
 use consort_core::host::Host;
 use consort_core::policy::Action;
+use consort_core::policy::AnswerDeliverer;
 use consort_core::policy::Ask;
-use consort_core::policy::AskHolder;
 use consort_core::policy::AskKind;
 use consort_core::policy::Commands;
 use consort_core::policy::PathNames;
@@ -42,7 +42,8 @@ pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse, files: &ToolF
             let mut commands = commands_in(command, &places::PolicyProject { cwd, is_outside: &is_outside });
             commands.writes =
                 files.writes.iter().filter_map(|target| places::reached(host, &here, target)).collect();
-            commands.reads = files.reads.iter().map(|path| places::shown(host, &here, path)).collect();
+            commands.reads =
+                files.reads.iter().map(|path| places::read_patterns(host, &here, path)).collect();
             (SHELL, Action::Commands(commands))
         }
         ToolAction::Writes(paths) => ("Edit", Action::Paths(paths.iter().map(located).collect())),
@@ -76,7 +77,7 @@ pub(crate) fn ask(
     call: &HookCall,
     asked: &AskCall,
     request: &PermissionRequest,
-    holder: Option<AskHolder>,
+    holder: Option<AnswerDeliverer>,
 ) -> Ask {
     Ask {
         session: call.session.clone(),
@@ -138,7 +139,7 @@ fn commands_in(text: &str, project: &places::PolicyProject<'_>) -> Commands {
         is_read: found.is_read,
         is_whole: found.is_whole,
         is_plain: found.is_plain,
-        calls: places::followed(project, found.calls),
+        calls: places::mark_outside_words(project, found.calls),
         ..Commands::default()
     }
 }

@@ -8,7 +8,7 @@ use consort_core::claims;
 use consort_core::claims::Pattern;
 use consort_core::claims::PendingWrite;
 use consort_core::host::Host;
-use consort_core::policy::Call;
+use consort_core::policy::ProgramCall;
 use consort_core::policy::ReachedPatterns;
 use consort_shell::Detour;
 
@@ -32,9 +32,12 @@ impl PolicyProject<'_> {
 
 /// Marks the words of each call that lead out of the project from any directory that the call may
 /// run in: a `cd` may fail.
-pub(crate) fn followed(project: &PolicyProject<'_>, calls: Vec<consort_shell::Call>) -> Vec<Call> {
+pub(crate) fn mark_outside_words(
+    project: &PolicyProject<'_>,
+    calls: Vec<consort_shell::ShellCall>,
+) -> Vec<ProgramCall> {
     let mut places = vec![project.cwd.to_owned()];
-    let follow = |call: consort_shell::Call| {
+    let follow = |call: consort_shell::ShellCall| {
         let is_wrong = |detour: &&Detour| match &detour.to {
             Some(path) => places.len() > MOST_PLACES || project.leads_out(&places, path),
             None => true,
@@ -52,7 +55,7 @@ pub(crate) fn followed(project: &PolicyProject<'_>, calls: Vec<consort_shell::Ca
             let further: Vec<PathBuf> = places.iter().map(|place| place.join(directory)).collect();
             places.extend(further);
         }
-        Call {
+        ProgramCall {
             words: call.words,
             variables: call.variables,
             homes: call.homes,
@@ -66,7 +69,7 @@ pub(crate) fn followed(project: &PolicyProject<'_>, calls: Vec<consort_shell::Ca
 
 /// Names the files that a command writes, seen from the worktree `here`.
 pub(crate) fn reached(host: &dyn Host, here: &Path, target: &PendingWrite) -> Option<ReachedPatterns> {
-    let (located, paths) = claims::written(host, target)?;
+    let (located, paths) = claims::locate_write(host, target)?;
     let is_inside = located.worktree == here;
     // Git is trusted with its own hidden files.
     let is_hidden =
@@ -79,7 +82,7 @@ pub(crate) fn reached(host: &dyn Host, here: &Path, target: &PendingWrite) -> Op
 }
 
 /// Names a file that a command shows, seen from the worktree `here`.
-pub(crate) fn shown(host: &dyn Host, here: &Path, path: &Path) -> ReachedPatterns {
+pub(crate) fn read_patterns(host: &dyn Host, here: &Path, path: &Path) -> ReachedPatterns {
     let found = host.locate(path);
     let anywhere = Pattern::file(&found.path);
     let is_inside = found.worktree == here;

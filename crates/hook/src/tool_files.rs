@@ -108,7 +108,7 @@ pub fn command_files(
     };
     let shell_alias = |name: &str| {
         let file = alias_file?(variable, names)?;
-        consort_shell::shell_alias(&script(&file)?, name)
+        consort_shell::shell_alias_in(&script(&file)?, name)
     };
     let entries = |path: &str| names(&cwd.join(path));
     let here = ShellContext {

@@ -20,7 +20,7 @@ const MOST: u64 = 64 << 20;
 pub const LARGEST: usize = 4 << 20;
 
 /// A cache of other programs' results, keyed by the content they were made from.
-pub struct Cache {
+pub struct ResultCache {
     dir: PathBuf,
 }
 
@@ -31,7 +31,7 @@ pub struct Size {
     pub bytes: u64,
 }
 
-impl Cache {
+impl ResultCache {
     /// Uses the cache in a directory.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn results_follow_the_content_and_not_the_name() {
         let temp = tempfile::tempdir().unwrap();
-        let cache = Cache::new(temp.path().join("cache"));
+        let cache = ResultCache::new(temp.path().join("cache"));
         let (one, other) = (temp.path().join("one"), temp.path().join("other"));
         fs::write(&one, "same").unwrap();
         fs::write(&other, "same").unwrap();
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn it_stays_within_its_bounds() {
         let temp = tempfile::tempdir().unwrap();
-        let cache = Cache::new(temp.path().join("cache"));
+        let cache = ResultCache::new(temp.path().join("cache"));
         let file = temp.path().join("file");
         fs::write(&file, "x").unwrap();
         for number in 0..20 {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// Counts the established TCP connections of these processes; `None` if they cannot be seen.
-pub fn connections(pids: impl Iterator<Item = u32>) -> Option<usize> {
+pub fn count_connections(pids: impl Iterator<Item = u32>) -> Option<usize> {
     if !cfg!(target_os = "linux") {
         return None;
     }
@@ -44,10 +44,10 @@ mod tests {
     #[test]
     fn connected_sockets_count_and_listening_ones_do_not() {
         let me = || std::iter::once(std::process::id());
-        let before = connections(me()).unwrap();
+        let before = count_connections(me()).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        assert_eq!(connections(me()), Some(before));
+        assert_eq!(count_connections(me()), Some(before));
         let _stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        assert!(connections(me()) > Some(before));
+        assert!(count_connections(me()) > Some(before));
     }
 }

@@ -3,7 +3,7 @@
 use consort_core::presence::Terminal;
 
 /// The one directory for everything: store, configuration, logs.
-pub const HOME: &str = "CONSORT_HOME";
+pub const CONSORT_HOME: &str = "CONSORT_HOME";
 /// The name a session prefers.
 pub const NAME: &str = "CONSORT_NAME";
 /// The session on whose behalf a call is made if no registered agent is up the process tree: for plugins

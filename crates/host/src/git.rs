@@ -14,8 +14,8 @@ use consort_core::host::RootCommit;
 use consort_files::NoFollowTree;
 
 use crate::run_program::run;
-use crate::run_program::run_for;
-use crate::run_program::run_for_bytes;
+use crate::run_program::run_with_codes;
+use crate::run_program::run_with_codes_bytes;
 use crate::run_program::run_with_input;
 
 /// The file that marks a project without a repository.
@@ -67,7 +67,7 @@ pub(crate) fn branch(worktree: &Path) -> Option<String> {
 }
 
 /// Reads the id of the commit that is checked out from git's files.
-pub(crate) fn commit(worktree: &Path) -> Option<String> {
+pub(crate) fn current_commit(worktree: &Path) -> Option<String> {
     let git_dir = git_dir(worktree)?;
     let head = read_text(git_dir.join("HEAD")).ok()?;
     let Some(name) = head.trim().strip_prefix("ref: ") else { return Some(head.trim().to_owned()) };
@@ -81,7 +81,7 @@ pub(crate) fn commit(worktree: &Path) -> Option<String> {
 }
 
 /// Changes the configuration of a repository; false if `git config` fails.
-pub fn git_config(worktree: &Path, arguments: &[&str]) -> bool {
+pub fn change_git_config(worktree: &Path, arguments: &[&str]) -> bool {
     let mut config = git(worktree);
     config.args(["config", "--local"]).args(arguments);
     run(&mut config, Duration::from_secs(2)).is_some()
@@ -98,14 +98,14 @@ pub fn unmerged_sides(worktree: &Path, path: &str) -> Vec<Vec<u8>> {
     let side = |stage: u8| {
         let mut show = git(worktree);
         show.args(["cat-file", "blob", &format!(":{stage}:{path}")]);
-        run_for_bytes(&mut show, Duration::from_secs(5), &[0])
+        run_with_codes_bytes(&mut show, Duration::from_secs(5), &[0])
     };
     [2, 3].into_iter().filter_map(side).collect()
 }
 
 /// Whether this clone has a merge driver of that name, in its own settings.
 pub fn has_merge_driver(worktree: &Path, name: &str) -> bool {
-    let config = repository(worktree).map(|repository| repository.join("config"));
+    let config = shared_git_dir(worktree).map(|repository| repository.join("config"));
     let text =
         config.and_then(|config| consort_files::read_regular_file(&config, 1 << 20).ok()).unwrap_or_default();
     String::from_utf8_lossy(&text).contains(&format!("[merge \"{name}\"]"))
@@ -126,7 +126,7 @@ pub(crate) fn root_commit(worktree: &Path) -> RootCommit {
     let mut rev_list = git(worktree);
     rev_list.args(["rev-list", "--max-parents=0", "HEAD"]);
     // In a repository without a commit git exits with 128.
-    match run_for(&mut rev_list, Duration::from_secs(1), &[0, 128]) {
+    match run_with_codes(&mut rev_list, Duration::from_secs(1), &[0, 128]) {
         Some(roots) => {
             roots.lines().last().map_or(RootCommit::Absent, |root| RootCommit::Found(root.to_owned()))
         }
@@ -203,7 +203,7 @@ pub(crate) fn ignored(worktree: &Path, paths: &[&str]) -> Option<Vec<String>> {
     let mut command = git(worktree);
     command.args(["-c", "core.quotePath=false", "check-ignore", "--"]).args(&paths);
     // Git exits with 1 if none of the paths is ignored.
-    let told = run_for(&mut command, Duration::from_secs(1), &[0, 1])?;
+    let told = run_with_codes(&mut command, Duration::from_secs(1), &[0, 1])?;
     Some(told.lines().map(|path| path.trim_start_matches("./").to_owned()).collect())
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn merge_conflicts(one: &Path, other: &Path) -> Vec<String> {
         theirs.trim(),
     ]);
     // Git exits with 1 if there are conflicts; it prints the tree first, then the paths.
-    let told = run_for(&mut command, Duration::from_secs(5), &[0, 1]).unwrap_or_default();
+    let told = run_with_codes(&mut command, Duration::from_secs(5), &[0, 1]).unwrap_or_default();
     told.split('\0').skip(1).filter(|path| !path.is_empty()).map(str::to_owned).collect()
 }
 
@@ -263,7 +263,7 @@ pub fn hooks_dir(dir: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the git directory that all worktrees of a worktree's repository share.
-pub fn repository(worktree: &Path) -> Option<PathBuf> {
+pub fn shared_git_dir(worktree: &Path) -> Option<PathBuf> {
     git_dir(worktree).map(|git_dir| common_dir(&git_dir))
 }
 
@@ -433,7 +433,7 @@ mod tests {
         let _ = (
             root_commit(&repository),
             commit_time(&repository, "HEAD"),
-            commit(&repository),
+            current_commit(&repository),
             branch(&repository),
         );
         let _ = has_changes(&repository, &Pattern::file("file"), true);

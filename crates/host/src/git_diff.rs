@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::git::git;
 use crate::run_program::run;
-use crate::run_program::run_for_bytes;
+use crate::run_program::run_with_codes_bytes;
 use crate::run_program::run_with_input;
 
 /// Longest time one git command may take.
@@ -42,7 +42,7 @@ pub(crate) const DIFF: [&str; 7] = [
 pub fn diff_since(worktree: &Path, commit: &str) -> Option<String> {
     let mut list = git(worktree);
     list.args(["ls-files", "-z", "-o", "--exclude-standard", "--full-name", ":/"]);
-    let told = run_for_bytes(&mut list, PATIENCE, &[0])?;
+    let told = run_with_codes_bytes(&mut list, PATIENCE, &[0])?;
     // A nested repository, which ends with `/`, is left out.
     let is_file = |name: &&[u8]| !name.is_empty() && !name.ends_with(b"/");
     let new: Vec<&[u8]> = told.split(|byte| *byte == 0).filter(is_file).collect();

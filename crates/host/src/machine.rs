@@ -13,6 +13,7 @@ use consort_core::claims::Pattern;
 use consort_core::host::Clock;
 use consort_core::host::FileContent;
 use consort_core::host::Files;
+use consort_core::host::NewsTopic;
 use consort_core::host::Notifier;
 use consort_core::host::PlacedDirectory;
 use consort_core::host::Process;
@@ -20,7 +21,6 @@ use consort_core::host::Processes;
 use consort_core::host::RealPath;
 use consort_core::host::Repositories;
 use consort_core::host::RootCommit;
-use consort_core::host::Topic;
 use consort_core::monitor::TreeProcess;
 
 use crate::files;
@@ -29,6 +29,7 @@ use crate::machine_id;
 use crate::notify;
 use crate::process;
 use crate::process_tree;
+use crate::real_path;
 
 /// The machine this process runs on.
 pub struct Machine {
@@ -114,7 +115,7 @@ impl Processes for Machine {
             (Some((of, within)), Some(namespace)) => of == machine && within == namespace,
             _ => false,
         };
-        is_it || process::former_name(namespace.as_deref()) == name
+        is_it || process::former_machine_name(namespace.as_deref()) == name
     }
 
     fn is_alive_elsewhere(&self, name: &str, process: &Process) -> Option<bool> {
@@ -161,7 +162,7 @@ impl Repositories for Machine {
     }
 
     fn commit(&self, worktree: &Path) -> Option<String> {
-        git::commit(worktree)
+        git::current_commit(worktree)
     }
 
     fn root_commit(&self, worktree: &Path) -> RootCommit {
@@ -207,11 +208,11 @@ impl Files for Machine {
     }
 
     fn locate(&self, path: &Path) -> RealPath {
-        files::locate(path)
+        real_path::locate(path)
     }
 
     fn real_path(&self, path: &Path) -> PathBuf {
-        files::real_path(path)
+        real_path::real_path(path)
     }
 
     fn case(&self) -> Case {
@@ -246,7 +247,7 @@ impl Files for Machine {
 }
 
 impl Notifier for Machine {
-    fn notify(&self, topics: &[Topic]) {
+    fn notify(&self, topics: &[NewsTopic]) {
         notify::notify(&crate::paths::listeners(&self.data), topics);
     }
 }

@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::text;
 use rustix::event::PollFd;
 use rustix::event::PollFlags;
@@ -62,7 +62,7 @@ pub enum WakeReason {
 
 impl Listener {
     /// Opens a pipe for news of one kind, or of every kind.
-    pub fn open(dir: &Path, topic: Option<&Topic>) -> std::io::Result<Self> {
+    pub fn open(dir: &Path, topic: Option<&NewsTopic>) -> std::io::Result<Self> {
         let address = topic.map_or_else(|| ALL.into(), address);
         let pipe = Pipe::open(dir, &address)?;
         Ok(Self { dir: dir.to_owned(), address, pipe })
@@ -133,13 +133,13 @@ impl Drop for Pipe {
 
 /// Notifies the processes that wait for these topics. Failures are ignored: waiters look by themselves
 /// before long.
-pub(crate) fn notify(dir: &Path, topics: &[Topic]) {
+pub(crate) fn notify(dir: &Path, topics: &[NewsTopic]) {
     if topics.is_empty() {
         return;
     }
     let Ok(pipes) = fs::read_dir(dir) else { return };
     let wanted: Vec<String> = topics.iter().map(address).collect();
-    let for_all = topics.contains(&Topic::Everyone);
+    let for_all = topics.contains(&NewsTopic::Everyone);
     for pipe in pipes.flatten() {
         let name = pipe.file_name();
         let Some((address, _)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };
@@ -174,13 +174,13 @@ fn make_pipe(path: &Path) -> std::io::Result<()> {
 }
 
 /// Returns a topic's part of a pipe's name: short, and safe in a file name.
-fn address(topic: &Topic) -> String {
+fn address(topic: &NewsTopic) -> String {
     let (kind, of) = match topic {
-        Topic::Everyone => return ALL.into(),
-        Topic::Project(project) => ('p', project.to_string()),
-        Topic::Mailbox(who) => ('m', who.to_string()),
+        NewsTopic::Everyone => return ALL.into(),
+        NewsTopic::Project(project) => ('p', project.to_string()),
+        NewsTopic::Mailbox(who) => ('m', who.to_string()),
     };
-    format!("{kind}{:016x}", text::checksum(of.as_bytes()))
+    format!("{kind}{:016x}", text::stable_hash(of.as_bytes()))
 }
 
 #[cfg(test)]
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_notification_wakes_those_it_concerns() {
         let temp = tempfile::tempdir().unwrap();
-        let (a, b) = (Topic::Project("a".into()), Topic::Mailbox(Actor::Person));
+        let (a, b) = (NewsTopic::Project("a".into()), NewsTopic::Mailbox(Actor::Person));
         let mut for_a = Listener::open(temp.path(), Some(&a)).unwrap();
         let mut for_b = Listener::open(temp.path(), Some(&b)).unwrap();
         let mut for_all = Listener::open(temp.path(), None).unwrap();
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(for_a.wait(None, SOON).unwrap(), WakeReason::Notified);
         assert_eq!(for_all.wait(None, SOON).unwrap(), WakeReason::Notified);
         assert_eq!(for_b.wait(None, NEVER).unwrap(), WakeReason::TimedOut);
-        notify(temp.path(), &[Topic::Everyone]);
+        notify(temp.path(), &[NewsTopic::Everyone]);
         assert_eq!(for_b.wait(None, SOON).unwrap(), WakeReason::Notified);
     }
 
@@ -212,7 +212,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let mut listener = Listener::open(temp.path(), None).unwrap();
         for _ in 0..100_000 {
-            notify(temp.path(), &[Topic::Everyone]);
+            notify(temp.path(), &[NewsTopic::Everyone]);
         }
         assert_eq!(listener.wait(None, SOON).unwrap(), WakeReason::Notified);
         assert_eq!(listener.wait(None, NEVER).unwrap(), WakeReason::TimedOut);
@@ -225,12 +225,12 @@ mod tests {
         let mut listener = Listener::open(&listeners, None).unwrap();
         let dead = listeners.join("all.1.0");
         make_pipe(&dead).unwrap();
-        notify(&listeners, &[Topic::Everyone]);
+        notify(&listeners, &[NewsTopic::Everyone]);
         assert!(!dead.exists());
 
         fs::rename(&listeners, temp.path().join("lost")).unwrap();
         assert_eq!(listener.wait(None, NEVER).unwrap(), WakeReason::Notified);
-        notify(&listeners, &[Topic::Everyone]);
+        notify(&listeners, &[NewsTopic::Everyone]);
         assert_eq!(listener.wait(None, SOON).unwrap(), WakeReason::Notified);
     }
 }

@@ -22,7 +22,7 @@ impl Paths {
     /// `HOME` does not count: it would be another directory wherever one is.
     pub fn from_environment() -> Option<Self> {
         let home = env::get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        if let Some(all) = env::get(env::HOME).map(PathBuf::from) {
+        if let Some(all) = env::get(env::CONSORT_HOME).map(PathBuf::from) {
             let all = std::path::absolute(&all).unwrap_or(all);
             return Some(Self { data: all.clone(), home: home.unwrap_or_else(|| all.clone()), config: all });
         }
@@ -70,7 +70,7 @@ impl Paths {
     }
 
     /// Returns the directory of notes about temporary files that exist right now.
-    pub fn pending(&self) -> PathBuf {
+    pub fn temporary_notes(&self) -> PathBuf {
         self.data.join("pending")
     }
 

@@ -19,7 +19,11 @@ const LATELY: i64 = 10 * 60;
 /// Checks that a process has a controlling terminal of its own that a person is at. In tmux, its window
 /// must be visible in a client where a key was pressed lately: a pane can be opened by anyone, attached
 /// or not.
-pub fn at_terminal(own: Option<&Process>, ancestors: &[Process], now: i64) -> Result<(), Unproven> {
+pub fn check_person_at_terminal(
+    own: Option<&Process>,
+    ancestors: &[Process],
+    now: i64,
+) -> Result<(), Unproven> {
     let own = own.ok_or(Unproven::NoTerminal)?;
     let tty = own.tty.as_deref().ok_or(Unproven::NoTerminal)?;
     // A process whose parent left it behind still has the terminal, but not the shell above it.

@@ -73,7 +73,7 @@ pub fn program_and_script(pid: u32) -> Vec<String> {
 }
 
 /// Returns the host's name, by which earlier versions knew the machine of a process.
-pub(crate) fn former_name(namespace: Option<&str>) -> String {
+pub(crate) fn former_machine_name(namespace: Option<&str>) -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     namespace.map_or_else(|| name.clone(), |namespace| format!("{name}/{namespace}"))
 }

@@ -69,16 +69,20 @@ pub fn succeeds(program: &Path, arguments: &[String], timeout: Duration) -> bool
 
 /// Returns the output of a program that succeeds in time; a slower one is killed.
 pub(crate) fn run(command: &mut Command, timeout: Duration) -> Option<String> {
-    run_for(command, timeout, &[0])
+    run_with_codes(command, timeout, &[0])
 }
 
 /// Returns the output of a program that exits in time with one of `codes`; a slower one is killed.
-pub(crate) fn run_for(command: &mut Command, timeout: Duration, codes: &[i32]) -> Option<String> {
-    run_for_bytes(command, timeout, codes).map(|output| String::from_utf8_lossy(&output).into_owned())
+pub(crate) fn run_with_codes(command: &mut Command, timeout: Duration, codes: &[i32]) -> Option<String> {
+    run_with_codes_bytes(command, timeout, codes).map(|output| String::from_utf8_lossy(&output).into_owned())
 }
 
-/// Like [`run_for`], with the output as bytes.
-pub(crate) fn run_for_bytes(command: &mut Command, timeout: Duration, codes: &[i32]) -> Option<Vec<u8>> {
+/// Like [`run_with_codes`], with the output as bytes.
+pub(crate) fn run_with_codes_bytes(
+    command: &mut Command,
+    timeout: Duration,
+    codes: &[i32],
+) -> Option<Vec<u8>> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let mut stdout = child.stdout.take()?;

@@ -278,7 +278,10 @@ impl SpoolRequest {
 /// write.
 fn dir(data: &Path) -> PathBuf {
     let user = rustix::process::getuid().as_raw();
-    PathBuf::from(format!("/tmp/consort-{user}-{:016x}", text::checksum(data.as_os_str().as_encoded_bytes())))
+    PathBuf::from(format!(
+        "/tmp/consort-{user}-{:016x}",
+        text::stable_hash(data.as_os_str().as_encoded_bytes())
+    ))
 }
 
 /// Opens the directory of requests; an error unless it is this user's alone.

@@ -17,8 +17,9 @@ use crate::run_program::run;
 /// Longest wait for an answer about windows, which comes at once or not at all.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Finds the quadrant of the screen in which each agent's window is; `None` where nothing can tell.
-pub fn quadrants<'a>(agents: &'a [Agent]) -> Vec<Option<ScreenPart>> {
+/// Finds the part of the screen in which each agent's window is; in tmux, the part of the window in which its
+/// pane is. `None` where nothing can tell.
+pub fn screen_parts<'a>(agents: &'a [Agent]) -> Vec<Option<ScreenPart>> {
     let mut servers: BTreeMap<&Path, BTreeMap<String, (Rect, Rect)>> = BTreeMap::new();
     let mut screen = None;
     let ask = |agent: &'a Agent| {

@@ -48,7 +48,7 @@ pub struct WorkerCommand {
 
 /// An event of a worker.
 #[derive(Debug)]
-pub enum WorkerOutput {
+pub enum WorkerProcessEvent {
     /// A line of the worker's standard output.
     Line(String),
     /// A part of the worker's standard error.
@@ -79,7 +79,7 @@ impl Worker {
     /// Starts a worker in a process group of its own; its output is sent to `heard`, and the worker waits
     /// while that is full. Must be called by the main thread: the worker is ended with the thread that
     /// started it.
-    pub fn start(command: &WorkerCommand, heard: SyncSender<WorkerOutput>) -> io::Result<Self> {
+    pub fn start(command: &WorkerCommand, heard: SyncSender<WorkerProcessEvent>) -> io::Result<Self> {
         adopt_orphans();
         let stdin = match &command.stdin {
             Some(file) => Stdio::from(File::open(file)?),
@@ -95,7 +95,7 @@ impl Worker {
         let (complaints, ended) = (heard.clone(), heard.clone());
         std::thread::spawn(move || {
             wait_for(pid);
-            let _ = ended.send(WorkerOutput::Ended);
+            let _ = ended.send(WorkerProcessEvent::Ended);
         });
         let reader = std::thread::spawn(move || {
             if let Some(stderr) = stderr {
@@ -107,7 +107,7 @@ impl Worker {
                 send_lines(stdout, &heard);
             }
             let _ = reader.join();
-            let _ = heard.send(WorkerOutput::Silence);
+            let _ = heard.send(WorkerProcessEvent::Silence);
         });
         Ok(Self { pid, exit: None })
     }
@@ -118,7 +118,7 @@ impl Worker {
     }
 
     /// Returns how the worker ended, if it has. Also reaps its orphans that have ended.
-    pub fn exit(&mut self) -> Option<&WorkerExit> {
+    pub fn exit_if_ended(&mut self) -> Option<&WorkerExit> {
         while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             if pid == self.pid {
                 self.exit = Some(exit_of(status));
@@ -135,7 +135,7 @@ impl Worker {
         patience: Duration,
         is_hurry: &dyn Fn() -> bool,
     ) -> Vec<Process> {
-        if self.exit().is_none() {
+        if self.exit_if_ended().is_none() {
             let _ = rustix::process::kill_process_group(self.pid, Signal::TERM);
         }
         let mut asked: Vec<Process> = Vec::new();
@@ -153,7 +153,7 @@ impl Worker {
 
     /// Lists the processes below this one.
     fn left(&mut self, machine: &Machine) -> Vec<Process> {
-        self.exit();
+        self.exit_if_ended();
         machine.tree(std::process::id()).into_iter().skip(1).map(|one| one.process).collect()
     }
 
@@ -209,7 +209,7 @@ fn signal(machine: &Machine, process: &Process, how: Signal) {
     }
 }
 
-/// Waits for the end of a child without reaping it, which is left to [`Worker::exit`].
+/// Waits for the end of a child without reaping it, which is left to [`Worker::exit_if_ended`].
 fn wait_for(pid: Pid) {
     let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while let Err(rustix::io::Errno::INTR) = rustix::process::waitid(WaitId::Pid(pid), how) {}
@@ -219,7 +219,7 @@ fn exit_of(status: WaitStatus) -> WorkerExit {
     WorkerExit { code: status.exit_status(), signal: status.terminating_signal(), stderr: String::new() }
 }
 
-fn send_lines(stdout: impl io::Read, heard: &SyncSender<WorkerOutput>) {
+fn send_lines(stdout: impl io::Read, heard: &SyncSender<WorkerProcessEvent>) {
     let mut stdout = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
@@ -227,7 +227,7 @@ fn send_lines(stdout: impl io::Read, heard: &SyncSender<WorkerOutput>) {
             Ok(0) | Err(_) => return,
             Ok(_) => {
                 let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-                if heard.send(WorkerOutput::Line(line)).is_err() {
+                if heard.send(WorkerProcessEvent::Line(line)).is_err() {
                     return;
                 }
             }
@@ -235,10 +235,12 @@ fn send_lines(stdout: impl io::Read, heard: &SyncSender<WorkerOutput>) {
     }
 }
 
-fn send_complaints(mut stderr: impl io::Read, heard: &SyncSender<WorkerOutput>) {
+fn send_complaints(mut stderr: impl io::Read, heard: &SyncSender<WorkerProcessEvent>) {
     let mut part = vec![0; 64 << 10];
     while let Ok(count @ 1..) = stderr.read(&mut part) {
-        if heard.send(WorkerOutput::Complaint(String::from_utf8_lossy(&part[..count]).into_owned())).is_err()
+        if heard
+            .send(WorkerProcessEvent::Complaint(String::from_utf8_lossy(&part[..count]).into_owned()))
+            .is_err()
         {
             return;
         }

@@ -10,7 +10,7 @@ use consort_core::monitor::KeyPress;
 use consort_core::monitor::NewPane;
 use consort_core::monitor::PaneAddress;
 use consort_core::monitor::PaneExit;
-use consort_core::monitor::PaneKeeper as _;
+use consort_core::monitor::PaneManager as _;
 use consort_core::monitor::PaneViewer as _;
 use consort_core::monitor::PaneWriter as _;
 use consort_core::monitor::TerminalError;

@@ -62,7 +62,7 @@ fn batch(at: Timestamp, change: &KnowledgeChange) -> Batch<'_> {
 
 /// Returns the state that a document's state becomes by the entries that follow, without loading
 /// the document; `None` if the entries contain updates of another replica, or forget knowledge.
-pub fn edited(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtError> {
+pub fn edited_state(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtError> {
     let mut batches = Vec::new();
     for entry in entries {
         for change in &entry.changes {
@@ -74,7 +74,7 @@ pub fn edited(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtEr
             }
         }
     }
-    Document::edited(state, &batches)
+    Document::edited_state(state, &batches)
 }
 
 /// Merges another replica's update; returns the edits that were new.
@@ -85,9 +85,9 @@ pub fn merge(document: &mut Document, update: &[u8]) -> Result<Vec<StampedEdit>,
 /// Merges another replica's update; returns the part of it that was not known (of a whole file
 /// perhaps one record of thousands), and the edits that were new.
 pub fn merge_new(document: &mut Document, update: &[u8]) -> Result<(Vec<u8>, Vec<StampedEdit>), CrdtError> {
-    let before = document.vector();
+    let before = document.state_vector();
     let edits = merge(document, update)?;
-    Ok((document.since(&before)?, edits))
+    Ok((document.update_since(&before)?, edits))
 }
 
 fn outward(edit: &Edit) -> consort_crdt::Edit {
@@ -117,9 +117,9 @@ pub fn to_edit(stamped: consort_crdt::StampedEdit) -> StampedEdit {
 }
 
 /// Removes everything that these entities say from another replica's update, in hex as an entry has it.
-pub fn scrub(update: &str, entities: &BTreeSet<String>) -> Option<String> {
+pub fn scrub_update(update: &str, entities: &BTreeSet<String>) -> Option<String> {
     let entities = entities.iter().map(String::as_str).collect();
-    Document::scrub(&bytes(update), &entities).ok().map(|update| hex(&update))
+    Document::scrub_update(&bytes(update), &entities).ok().map(|update| hex(&update))
 }
 
 /// Encodes bytes in hex for an entry of the journal, which is JSON.

@@ -23,8 +23,8 @@ use consort_scheme::apply;
 
 use crate::notes;
 use crate::past::Past;
-use crate::record::Entries;
-use crate::record::EntriesBuilder;
+use crate::record::EncodedRecords;
+use crate::record::EncodedRecordsBuilder;
 use crate::record::value;
 use crate::signatures::FUNCTIONS;
 
@@ -60,7 +60,7 @@ impl KnowledgeFunctions<'_> {
     }
 
     fn shown(&self, known: &Known) -> Value {
-        Value::record(Entries::of(known, self.past.now()))
+        Value::record(EncodedRecords::of(known, self.past.now()))
     }
 
     fn list(&self, all: &[Known]) -> Value {
@@ -130,7 +130,7 @@ impl HostFunctions for KnowledgeFunctions<'_> {
                         .hint(Kind::ALL.map(Kind::as_str).join(", "))
                 })?;
                 let names = self.told(self.index.names(self.scope, kind))?;
-                meter.cells(names.len())?;
+                meter.charge_cells(names.len())?;
                 Ok(Value::list(names.into_iter().map(Value::string).collect()))
             }
             "history" => self.history(&text(0)?, meter),
@@ -147,10 +147,10 @@ impl KnowledgeFunctions<'_> {
         if let Some(known) = self.read.borrow().get(&kind) {
             return Ok(known.clone());
         }
-        let (mut gathered, mut charged) = (EntriesBuilder::new(kind, self.past.now()), Ok(()));
+        let (mut gathered, mut charged) = (EncodedRecordsBuilder::new(kind, self.past.now()), Ok(()));
         self.told(self.index.each(self.scope, kind, &mut |row: Row<'_>| {
             if charged.is_ok() {
-                charged = meter.cells(1);
+                charged = meter.charge_cells(1);
                 gathered.push(row.bytes());
             }
         }))?;
@@ -340,7 +340,7 @@ impl KnowledgeFunctions<'_> {
         for kind in Kind::ALL {
             self.told(self.index.each(self.scope, kind, &mut |row: Row<'_>| {
                 if charged.is_ok() {
-                    charged = meter.cells(1);
+                    charged = meter.charge_cells(1);
                     visit(row);
                 }
             }))?;
@@ -369,7 +369,7 @@ impl KnowledgeFunctions<'_> {
         ids.extend(links.keys().cloned());
         let said = self.past.history(&ids);
         let said = self.told(said)?;
-        meter.cells(said.len() * 4)?;
+        meter.charge_cells(said.len() * 4)?;
         Ok(Value::list(said.iter().filter_map(|stamped| row(stamped, &links)).collect()))
     }
 

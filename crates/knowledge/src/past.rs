@@ -36,7 +36,7 @@ impl Past for JournalPast<'_> {
     }
 
     fn as_of(&mut self, at: Timestamp) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
-        self.app.knowledge_as_of(self.scope, at)
+        self.app.open_knowledge_as_of(self.scope, at)
     }
 
     fn moment(&self, text: &str) -> Option<Timestamp> {

@@ -17,7 +17,7 @@ use crate::arena::Arena;
 const HASH: &str = "hash";
 
 /// Encoded records of one kind, one after the other in an arena.
-pub(crate) struct Entries {
+pub(crate) struct EncodedRecords {
     kind: Kind,
     rows: Arena,
     /// The offsets at which each row ends, and the next begins.
@@ -26,7 +26,7 @@ pub(crate) struct Entries {
     now: Timestamp,
 }
 
-impl Entries {
+impl EncodedRecords {
     fn new(kind: Kind, now: Timestamp) -> Self {
         Self { kind, rows: Arena::new(), ends: Vec::new(), now }
     }
@@ -56,21 +56,21 @@ impl Entries {
     }
 }
 
-/// A list of records that is being filled; further [`Entries`] are made when one is full.
-pub(crate) struct EntriesBuilder {
+/// A list of records that is being filled; further [`EncodedRecords`] are made when one is full.
+pub(crate) struct EncodedRecordsBuilder {
     values: Vec<Value>,
-    last: Entries,
+    last: EncodedRecords,
 }
 
-impl EntriesBuilder {
+impl EncodedRecordsBuilder {
     pub(crate) fn new(kind: Kind, now: Timestamp) -> Self {
-        Self { values: Vec::new(), last: Entries::new(kind, now) }
+        Self { values: Vec::new(), last: EncodedRecords::new(kind, now) }
     }
 
     pub(crate) fn push(&mut self, row: &[u8]) {
         if !self.last.rows.has_room(row.len()) {
             let rows = Arena::large(row.len());
-            let next = Entries { kind: self.last.kind, rows, ends: Vec::new(), now: self.last.now };
+            let next = EncodedRecords { kind: self.last.kind, rows, ends: Vec::new(), now: self.last.now };
             std::mem::replace(&mut self.last, next).add_to(&mut self.values);
         }
         self.last.push(row);
@@ -83,7 +83,7 @@ impl EntriesBuilder {
     }
 }
 
-impl Records for Entries {
+impl Records for EncodedRecords {
     fn kind(&self) -> &str {
         self.kind.as_str()
     }
@@ -114,7 +114,7 @@ impl Records for Entries {
                 Some(RowField::Integer(time)) => Value::Int(time),
                 _ => Value::Nil,
             },
-            "stale" => Value::Bool(self.row(record).stale().is_some()),
+            "stale" => Value::Bool(self.row(record).stale_since().is_some()),
             // `:confidence` is as it was recorded; `:weight` is the confidence after ageing and staleness.
             "weight" => Value::Float((self.row(record).weight(self.now) * 1_000.0).round() / 1_000.0),
             field => self.row(record).get(field).map(shown).unwrap_or_default(),
@@ -135,7 +135,7 @@ impl Records for Entries {
             .map(|field| one(field.name))
             .collect();
         // Stale records are marked wherever they are shown.
-        if self.row(record).stale().is_some() {
+        if self.row(record).stale_since().is_some() {
             fields.push(("stale".into(), Value::Bool(true)));
         }
         fields

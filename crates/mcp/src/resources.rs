@@ -45,10 +45,10 @@ pub(crate) fn list(context: &mut ToolContext<'_>) -> Vec<Resource> {
             "Messages that wait for you; reading them here marks nothing as read".into(),
         ),
     ];
-    let Ok(Some(me)) = context.known_already() else { return all };
+    let Ok(Some(me)) = context.registered_caller() else { return all };
     let project = me.project.id.clone();
     for letter in waiting(context, me).unwrap_or_default().into_iter().take(MOST) {
-        let (id, called) = (letter.message.id, letter.message.called(Some(&project)));
+        let (id, called) = (letter.message.id, letter.message.message_name(Some(&project)));
         let about = format!("From {}", text::one_line(&letter.message.sent.from.name, 40));
         all.push(one(format!("{MESSAGE}{id}"), format!("message {called}"), about));
     }

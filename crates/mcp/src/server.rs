@@ -143,11 +143,11 @@ impl Origin {
 
 impl Server {
     pub fn new(open: OpenApp, calls: Arc<dyn ServedContext>) -> Self {
-        Self::about(open, calls, None)
+        Self::for_project(open, calls, None)
     }
 
     /// Makes a server for the project of this name instead of that of the client's directory.
-    pub fn about(open: OpenApp, calls: Arc<dyn ServedContext>, project: Option<String>) -> Self {
+    pub fn for_project(open: OpenApp, calls: Arc<dyn ServedContext>, project: Option<String>) -> Self {
         let (handed, moments) = (Mutex::default(), AtomicU64::new(0));
         Self::of(Arc::new(ServerState { open, calls, project, handed, moments }))
     }
@@ -230,7 +230,7 @@ impl Server {
     /// Finds the mailbox of a client, if its agent is known.
     async fn known(&self, origin: Origin) -> Option<Actor> {
         let asked =
-            self.ask(origin, None, CancellationToken::new(), |tool| tool.known_already().map(drop)).await;
+            self.ask(origin, None, CancellationToken::new(), |tool| tool.registered_caller().map(drop)).await;
         asked.ok().and_then(|(_, known)| known)
     }
 }
@@ -369,7 +369,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         known(&request.uri)?;
-        self.serve(&context, |tool| tool.known_already().map(drop)).await?.ok();
+        self.serve(&context, |tool| tool.registered_caller().map(drop)).await?.ok();
         self.watch.subscribe(request.uri);
         Ok(())
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use consort_core::call_context;
 use consort_core::call_context::ServedContext;
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::journal::Actor;
 use rmcp::Peer;
 use rmcp::RoleServer;
@@ -86,7 +86,7 @@ pub(crate) async fn listen(calls: &dyn ServedContext, mailbox: &Actor, context: 
 /// Returns a channel that gets a notice when a mailbox has news; dropping the channel ends the
 /// listener.
 fn news(calls: &dyn ServedContext, mailbox: &Actor) -> Option<mpsc::Receiver<()>> {
-    let listener = calls.listen(Some(&Topic::Mailbox(mailbox.clone()))).ok()?;
+    let listener = calls.listen(Some(&NewsTopic::Mailbox(mailbox.clone()))).ok()?;
     let renew = match mailbox {
         Actor::Agent(session) => calls.renewal(session),
         Actor::Person | Actor::Consort => Box::new(|| {}),
@@ -100,6 +100,6 @@ fn news(calls: &dyn ServedContext, mailbox: &Actor) -> Option<mpsc::Receiver<()>
         }
         !notice.is_closed()
     };
-    call_context::in_background(listener, NAP, activity).ok()?;
+    call_context::listen_in_background(listener, NAP, activity).ok()?;
     Some(news)
 }

@@ -27,12 +27,12 @@ pub(crate) struct Code {
 /// Functions that are made together because they refer to each other.
 pub(crate) struct Group {
     pub(crate) codes: Arc<[Arc<Code>]>,
-    pub(crate) captures: Vec<Source>,
+    pub(crate) captures: Vec<ValuePlace>,
 }
 
 /// The place of a value, seen from the function that uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum ValuePlace {
     /// A slot in the function's frame.
     Local(u32),
     /// A value captured when the function was made.
@@ -44,7 +44,7 @@ pub(crate) enum Source {
 #[derive(Clone, Copy)]
 pub(crate) enum Op {
     Constant(u32),
-    Get(Source),
+    Get(ValuePlace),
     Global(u32),
     /// Pops the top into a global; pushes the global's name.
     Define(u32),

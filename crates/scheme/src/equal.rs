@@ -33,7 +33,7 @@ fn compare(one: &Value, two: &Value, room: usize, meter: &mut Meter) -> Result<b
         (Value::String(one) | Value::Symbol(one), Value::String(two) | Value::Symbol(two))
         | (Value::Keyword(one), Value::Keyword(two)) => {
             if one.len() == two.len() && !Arc::ptr_eq(one, two) {
-                meter.glance(one.len())?;
+                meter.charge_reading(one.len())?;
             }
             one == two
         }
@@ -93,7 +93,7 @@ impl Index {
                 return Ok((number, false));
             }
         }
-        meter.cells(2)?;
+        meter.charge_cells(2)?;
         alike.push(self.values.len());
         self.values.push(value.clone());
         Ok((self.values.len() - 1, true))
@@ -113,7 +113,7 @@ fn hash(value: &Value, room: usize, hasher: &mut DefaultHasher, meter: &mut Mete
         Value::Int(value) => (*value as f64 + 0.0).to_bits().hash(hasher),
         Value::Float(value) => (*value + 0.0).to_bits().hash(hasher),
         Value::String(text) | Value::Symbol(text) | Value::Keyword(text) => {
-            meter.glance(text.len())?;
+            meter.charge_reading(text.len())?;
             text.hash(hasher);
         }
         Value::List(list) => {

@@ -126,7 +126,7 @@ impl List {
     }
 
     /// Returns the runs of the list, each with its address and all values it holds.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (*const (), &[Value])> {
+    pub(crate) fn segments(&self) -> impl Iterator<Item = (*const (), &[Value])> {
         let mut next = self.run.as_ref();
         std::iter::from_fn(move || {
             let run = next?;

@@ -12,7 +12,7 @@ use crate::builtins::Run;
 use crate::bytecode::Code;
 use crate::bytecode::Group;
 use crate::bytecode::Op;
-use crate::bytecode::Source;
+use crate::bytecode::ValuePlace;
 use crate::error::Error;
 use crate::function::Closures;
 use crate::function::Function;
@@ -216,7 +216,7 @@ impl<'a> Machine<'a> {
 
     /// Makes functions that refer to each other, and pushes them.
     fn make_functions(&mut self, group: &Group, base: usize, closures: &Arc<Closures>) -> Result<(), Error> {
-        self.meter.cells(4 + group.codes.len() + group.captures.len())?;
+        self.meter.charge_cells(4 + group.codes.len() + group.captures.len())?;
         let captured = group.captures.iter().map(|&at| self.get(at, base, closures)).collect();
         let made = Arc::new(Closures::new(group.codes.clone(), captured));
         for index in 0..group.codes.len() as u32 {
@@ -227,11 +227,11 @@ impl<'a> Machine<'a> {
     }
 
     #[inline]
-    fn get(&self, source: Source, base: usize, closures: &Arc<Closures>) -> Value {
+    fn get(&self, source: ValuePlace, base: usize, closures: &Arc<Closures>) -> Value {
         match source {
-            Source::Local(index) => self.stack[base + index as usize].clone(),
-            Source::Captured(index) => closures.captured[index as usize].clone(),
-            Source::Sibling(index) => Value::Function(Function(Kind::Closure(closures.clone(), index))),
+            ValuePlace::Local(index) => self.stack[base + index as usize].clone(),
+            ValuePlace::Captured(index) => closures.captured[index as usize].clone(),
+            ValuePlace::Sibling(index) => Value::Function(Function(Kind::Closure(closures.clone(), index))),
         }
     }
 
@@ -264,7 +264,7 @@ impl<'a> Machine<'a> {
         }
         let base = self.stack.len() - count;
         if code.has_rest {
-            self.meter.cells(1 + count - code.least)?;
+            self.meter.charge_cells(1 + count - code.least)?;
             let rest = self.stack.split_off(base + code.least);
             self.stack.push(self.meter.list(rest)?);
         }

@@ -105,7 +105,7 @@ impl Meter {
     }
 
     /// Charges `count` steps.
-    pub fn steps(&mut self, count: u64) -> Result<(), Error> {
+    pub fn charge_steps(&mut self, count: u64) -> Result<(), Error> {
         if count <= self.slice {
             self.slice -= count;
             return Ok(());
@@ -124,24 +124,24 @@ impl Meter {
     }
 
     /// Charges `count` cells, and the steps to fill them.
-    pub fn cells(&mut self, count: usize) -> Result<(), Error> {
+    pub fn charge_cells(&mut self, count: usize) -> Result<(), Error> {
         if count > self.cells {
             self.cells = 0;
             return Err(Error::new(format!("stopped: more than {} cells of memory", self.limits.cells))
                 .hint("take or filter before building lists and texts"));
         }
         self.cells -= count;
-        self.steps(count as u64)
+        self.charge_steps(count as u64)
     }
 
     /// Charges for making a text of `bytes`.
-    pub fn text(&mut self, bytes: usize) -> Result<(), Error> {
-        self.cells(1 + bytes / TEXT)
+    pub fn charge_text(&mut self, bytes: usize) -> Result<(), Error> {
+        self.charge_cells(1 + bytes / TEXT)
     }
 
     /// Charges for reading a text of `bytes`.
-    pub fn glance(&mut self, bytes: usize) -> Result<(), Error> {
-        self.steps(1 + (bytes / TEXT) as u64)
+    pub fn charge_reading(&mut self, bytes: usize) -> Result<(), Error> {
+        self.charge_steps(1 + (bytes / TEXT) as u64)
     }
 
     /// Returns the field of a record, and charges for a field that is made on request.
@@ -150,10 +150,10 @@ impl Meter {
         let value = record.field(name);
         let is_made = || !matches!(record, Value::Record(records, _) if records.has_values());
         match &value {
-            Value::String(text) if is_made() => self.glance(text.len())?,
+            Value::String(text) if is_made() => self.charge_reading(text.len())?,
             Value::List(all) if is_made() => {
                 let length = |one: &Value| TEXT + one.as_str().map_or(0, str::len);
-                self.glance(all.iter().map(length).sum())?;
+                self.charge_reading(all.iter().map(length).sum())?;
             }
             _ => {}
         }
@@ -178,7 +178,7 @@ impl Meter {
     #[inline]
     pub(crate) fn tick(&mut self) -> Result<(), Error> {
         if self.slice == 0 {
-            return self.steps(1);
+            return self.charge_steps(1);
         }
         self.slice -= 1;
         Ok(())

@@ -27,7 +27,7 @@ fn within(one: &Value, two: &Value, room: usize, meter: &mut Meter) -> Result<Or
         (Value::String(one), Value::String(two))
         | (Value::Symbol(one), Value::Symbol(two))
         | (Value::Keyword(one), Value::Keyword(two)) => {
-            meter.glance(one.len().min(two.len()))?;
+            meter.charge_reading(one.len().min(two.len()))?;
             one.cmp(two)
         }
         (Value::List(one), Value::List(two)) => {

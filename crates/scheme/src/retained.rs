@@ -50,7 +50,7 @@ impl<'a> Walk<'a> {
                 }
             }
             Value::List(list) => {
-                for (shared, values) in list.runs() {
+                for (shared, values) in list.segments() {
                     // After a run that was counted, the rest of the list was counted as well.
                     if self.cells > most || !self.seen.insert(shared) {
                         break;

@@ -58,12 +58,12 @@ impl Session {
     }
 
     /// Returns the number of steps that the last run took.
-    pub fn steps(&self) -> u64 {
+    pub fn last_run_steps(&self) -> u64 {
         self.steps
     }
 
     /// Returns the number of cells that the last run took, kept or not.
-    pub fn cells(&self) -> usize {
+    pub fn last_run_cells(&self) -> usize {
         self.cells
     }
 
@@ -83,7 +83,7 @@ fn run(source: &str, world: &mut dyn HostFunctions, meter: &mut Meter) -> Vec<Re
         return vec![Err(Error::new(format!("a program is at most {LONGEST} bytes long")))];
     }
     let mut results = Vec::new();
-    if let Err(error) = meter.glance(source.len()) {
+    if let Err(error) = meter.charge_reading(source.len()) {
         return vec![Err(error)];
     }
     for datum in Reader::new(source, meter.nesting()) {

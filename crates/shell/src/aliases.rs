@@ -3,7 +3,7 @@
 use crate::words::Word;
 
 /// Finds the command that an alias stands for in a text of lines `alias -- name='value'`.
-pub fn shell_alias(text: &str, name: &str) -> Option<String> {
+pub fn shell_alias_in(text: &str, name: &str) -> Option<String> {
     let value = text.lines().find_map(|line| {
         let line = line.strip_prefix("alias ")?;
         let line = line.strip_prefix("-- ").unwrap_or(line);
@@ -29,9 +29,9 @@ mod tests {
     #[test]
     fn an_alias_is_found_by_its_whole_name() {
         let text = "shopt -s expand_aliases\nalias -- gco='git checkout'\nalias -- say='echo '\\''hi'\\'''\n";
-        assert_eq!(shell_alias(text, "gco").as_deref(), Some("git checkout"));
-        assert_eq!(shell_alias(text, "say").as_deref(), Some("echo 'hi'"));
-        assert_eq!(shell_alias(text, "gc"), None);
+        assert_eq!(shell_alias_in(text, "gco").as_deref(), Some("git checkout"));
+        assert_eq!(shell_alias_in(text, "say").as_deref(), Some("echo 'hi'"));
+        assert_eq!(shell_alias_in(text, "gc"), None);
         assert_eq!(words("echo 'hi'"), None);
     }
 }

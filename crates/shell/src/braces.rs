@@ -1,12 +1,12 @@
 //! Expands braces in shell words: `{a,b}` and `{1..3}`, the one expansion that needs nothing but the text.
 
-use crate::words::Piece;
+use crate::words::WordChar;
 
 /// Most words that braces are expanded to.
 const MOST: usize = 64;
 
 /// Returns the words that the braces stand for; `None` if there are too many, or for an unsupported range.
-pub(crate) fn expand(pieces: &[Piece]) -> Option<Vec<Vec<Piece>>> {
+pub(crate) fn expand(pieces: &[WordChar]) -> Option<Vec<Vec<WordChar>>> {
     let Some(group) = first_group(pieces) else { return Some(vec![pieces.to_vec()]) };
     let inner = &pieces[group.open + 1..group.close];
     let middles = if group.commas.is_empty() { range(inner)? } else { list(pieces, &group)? };
@@ -26,8 +26,8 @@ struct Group {
 }
 
 /// Finds the first matched pair of braces that directly contains a comma or `..`.
-fn first_group(pieces: &[Piece]) -> Option<Group> {
-    let is_bare = |at: usize, c: char| pieces.get(at) == Some(&Piece::Bare(c));
+fn first_group(pieces: &[WordChar]) -> Option<Group> {
+    let is_bare = |at: usize, c: char| pieces.get(at) == Some(&WordChar::Bare(c));
     // The open braces, each with its commas and whether it contains `..`.
     let mut open: Vec<(usize, Vec<usize>, bool)> = Vec::new();
     let mut found: Option<Group> = None;
@@ -50,7 +50,7 @@ fn first_group(pieces: &[Piece]) -> Option<Group> {
     found
 }
 
-fn list(pieces: &[Piece], group: &Group) -> Option<Vec<Vec<Piece>>> {
+fn list(pieces: &[WordChar], group: &Group) -> Option<Vec<Vec<WordChar>>> {
     let mut words = Vec::new();
     let mut start = group.open + 1;
     for end in group.commas.iter().copied().chain([group.close]) {
@@ -64,7 +64,7 @@ fn list(pieces: &[Piece], group: &Group) -> Option<Vec<Vec<Piece>>> {
 }
 
 /// Expands a range: `1..3`, `a..e`, `1..10..2`.
-fn range(inner: &[Piece]) -> Option<Vec<Vec<Piece>>> {
+fn range(inner: &[WordChar]) -> Option<Vec<Vec<WordChar>>> {
     let text: String = inner.iter().map(|piece| piece.char()).collect();
     let mut ends = text.split("..");
     let (from, to) = (ends.next()?, ends.next()?);
@@ -92,7 +92,7 @@ fn range(inner: &[Piece]) -> Option<Vec<Vec<Piece>>> {
     }
     let letters = numbers(i64::from(u32::from(from)), i64::from(u32::from(to)))?;
     let letter = |n: i64| u32::try_from(n).ok().and_then(char::from_u32);
-    letters.into_iter().map(|n| Some(vec![Piece::Quoted(letter(n)?)])).collect()
+    letters.into_iter().map(|n| Some(vec![WordChar::Quoted(letter(n)?)])).collect()
 }
 
 fn letter(text: &str) -> Option<char> {
@@ -100,6 +100,6 @@ fn letter(text: &str) -> Option<char> {
     chars.next().filter(|c| c.is_ascii_alphabetic() && chars.next().is_none())
 }
 
-fn quoted(text: &str) -> Vec<Piece> {
-    text.chars().map(Piece::Quoted).collect()
+fn quoted(text: &str) -> Vec<WordChar> {
+    text.chars().map(WordChar::Quoted).collect()
 }

@@ -28,7 +28,7 @@ use crate::words::Word;
 /// The programs that a shell text may run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    pub calls: Vec<Call>,
+    pub calls: Vec<ShellCall>,
     /// The files that redirections write; `None` stands for a file that the text does not tell.
     pub redirected: Vec<Option<String>>,
     /// Whether every part of the text was understood. Programs that run other programs in ways that
@@ -42,7 +42,7 @@ pub struct Calls {
 
 /// A program and its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Call {
+pub struct ShellCall {
     /// The words as the program gets them; `None` stands for an expansion that the text does not
     /// tell: no argument, one or many. Empty if the command only sets variables.
     pub words: Vec<Option<String>>,
@@ -246,7 +246,13 @@ impl Reader {
         let at = self.found.calls.len();
         let told = words.iter().map(|word| word.shape().map(str::to_owned)).collect();
         let detours = detours::of(words);
-        self.found.calls.push(Call { words: told, variables, homes: Vec::new(), is_wrapper: false, detours });
+        self.found.calls.push(ShellCall {
+            words: told,
+            variables,
+            homes: Vec::new(),
+            is_wrapper: false,
+            detours,
+        });
         let Some((program, args)) = words.split_first() else { return };
         let Some(name) = program.text().and_then(known_name) else { return };
         self.depth += 1;

@@ -14,7 +14,7 @@ use crate::words::Word;
 
 impl Names<'_> {
     /// Returns whether a command succeeds or fails; `None` if that is not sure.
-    pub(crate) fn outcome(&self, node: &Node) -> Option<bool> {
+    pub(crate) fn succeeds(&self, node: &Node) -> Option<bool> {
         match &node.kind {
             NodeKind::Command { words, .. } => {
                 let words: Vec<String> = words.iter().map(|word| self.tested(word)).collect::<Option<_>>()?;
@@ -38,9 +38,9 @@ impl Names<'_> {
             }
             NodeKind::List { items } => self.chain(items),
             NodeKind::BraceGroup { body, .. } | NodeKind::Subshell { body, .. } if is_command(body) => {
-                self.outcome(body)
+                self.succeeds(body)
             }
-            NodeKind::Negation { pipeline } => self.outcome(pipeline).map(|outcome| !outcome),
+            NodeKind::Negation { pipeline } => self.succeeds(pipeline).map(|outcome| !outcome),
             NodeKind::ConditionalExpr { body, .. } => self.condition(body),
             NodeKind::ArithmeticCommand { raw_content, .. } => {
                 raw_content.trim().parse::<i64>().ok().map(|number| number != 0)
@@ -115,10 +115,10 @@ impl Names<'_> {
         if !is_command(&one.command) || !is_command(&two.command) {
             return None;
         }
-        match (one.operator?, self.outcome(&one.command)) {
+        match (one.operator?, self.succeeds(&one.command)) {
             (ListOperator::And, Some(false)) => Some(false),
             (ListOperator::Or, Some(true)) => Some(true),
-            (ListOperator::And | ListOperator::Or, Some(_)) => self.outcome(&two.command),
+            (ListOperator::And | ListOperator::Or, Some(_)) => self.succeeds(&two.command),
             _ => None,
         }
     }

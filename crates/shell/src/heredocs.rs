@@ -5,7 +5,7 @@
 //! emptied, the text was not understood** and nothing may be said about it.
 
 /// A text whose here-documents may have been emptied.
-pub(crate) struct Trimmed {
+pub(crate) struct EmptiedText {
     pub(crate) text: String,
     /// The number of here-documents in the text, if they were emptied.
     pub(crate) emptied: Option<usize>,
@@ -13,14 +13,14 @@ pub(crate) struct Trimmed {
     pub(crate) had_commands: bool,
 }
 
-impl Trimmed {
+impl EmptiedText {
     pub(crate) fn untouched(text: &str) -> Self {
         Self { text: text.into(), emptied: None, had_commands: false }
     }
 }
 
 /// Empties all here-documents of a text; `None` if it has none, or one that does not end.
-pub(crate) fn trim(text: &str) -> Option<Trimmed> {
+pub(crate) fn empty_bodies(text: &str) -> Option<EmptiedText> {
     let mut scan =
         Scan { rest: text, kept: String::new(), nested: Vec::new(), awaited: Vec::new(), emptied: 0 };
     let mut had_commands = false;
@@ -35,7 +35,7 @@ pub(crate) fn trim(text: &str) -> Option<Trimmed> {
         }
     }
     let is_done = scan.awaited.is_empty() && scan.emptied > 0;
-    is_done.then_some(Trimmed { text: scan.kept, emptied: Some(scan.emptied), had_commands })
+    is_done.then_some(EmptiedText { text: scan.kept, emptied: Some(scan.emptied), had_commands })
 }
 
 /// Whether the shell would run something in the body of an unquoted here-document.
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     fn trimmed(text: &str) -> Option<String> {
-        trim(text).map(|trimmed| trimmed.text)
+        empty_bodies(text).map(|trimmed| trimmed.text)
     }
 
     #[test]
@@ -233,8 +233,8 @@ mod tests {
 
     #[test]
     fn a_body_may_hold_commands() {
-        assert!(trim("cat <<E\n$(rm x)\nE").is_some_and(|trimmed| trimmed.had_commands));
-        assert!(trim("cat <<'E'\n$(rm x)\nE").is_some_and(|trimmed| !trimmed.had_commands));
+        assert!(empty_bodies("cat <<E\n$(rm x)\nE").is_some_and(|trimmed| trimmed.had_commands));
+        assert!(empty_bodies("cat <<'E'\n$(rm x)\nE").is_some_and(|trimmed| !trimmed.had_commands));
         assert!(!has_commands("costs \\$(5) and $x"));
     }
 }

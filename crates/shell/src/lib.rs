@@ -39,9 +39,9 @@ mod variables;
 mod walk;
 mod words;
 
-pub use aliases::shell_alias;
-pub use calls::Call;
+pub use aliases::shell_alias_in;
 pub use calls::Calls;
+pub use calls::ShellCall;
 pub use calls::calls;
 pub use detours::Detour;
 pub use outside::UnconfinedReason;
@@ -154,7 +154,7 @@ pub struct ShellContext<'a> {
 }
 
 impl<'a> From<Option<&'a str>> for ShellContext<'a> {
-    /// Makes a `Here` of which only the home directory is known.
+    /// Makes a context of which only the home directory is known.
     fn from(home: Option<&'a str>) -> Self {
         Self { home, ..Self::default() }
     }
@@ -166,5 +166,8 @@ pub use programs::git_alias;
 pub fn read<'a>(command: &str, here: impl Into<ShellContext<'a>>) -> Reading {
     let mut walk = Walk::new(here.into());
     walk.script(command);
-    walk.into_reading()
+    let mut reading = walk.into_reading();
+    // A command that has our own mark in it could pass a known path for an unknown one.
+    reading.is_certain &= !command.contains(words::ANY);
+    reading
 }

@@ -41,8 +41,8 @@ impl Walk<'_> {
                     self.repeat(|walk| walk.walk(body));
                 }
             }
-            NodeKind::While { condition, .. } if self.names().outcome(condition) == Some(false) => {}
-            NodeKind::Until { condition, .. } if self.names().outcome(condition) == Some(true) => {}
+            NodeKind::While { condition, .. } if self.names().succeeds(condition) == Some(false) => {}
+            NodeKind::Until { condition, .. } if self.names().succeeds(condition) == Some(true) => {}
             NodeKind::While { condition, body, redirects }
             | NodeKind::Until { condition, body, redirects } => {
                 self.redirects(redirects);
@@ -85,7 +85,7 @@ impl Walk<'_> {
             }
             NodeKind::Redirect { .. } | NodeKind::HereDoc { .. } => self.redirect(node),
             NodeKind::Empty | NodeKind::Comment { .. } => {}
-            _ => self.doubt(),
+            _ => self.note_unknown_write(),
         }
     }
 
@@ -105,8 +105,8 @@ impl Walk<'_> {
         }
         self.redirects(redirects);
         self.note_made(node, redirects);
-        if assignments.iter().filter_map(raw).any(programs::is_telling) {
-            self.doubt();
+        if assignments.iter().filter_map(raw).any(programs::has_hidden_effect) {
+            self.note_unknown_write();
         }
         if words.is_empty() {
             assignments.iter().for_each(|word| self.assign(word));
@@ -114,7 +114,7 @@ impl Walk<'_> {
         let input = self.names().input_of(redirects);
         let fed = words.iter().find_map(words::substituted);
         if let Some(text) = fed.map(|command| self.names().output(command, &Input::Unknown)) {
-            self.made.push((words::FED.into(), text.text().map(str::to_owned)));
+            self.made.push((words::SUBSTITUTION_PATH.into(), text.text().map(str::to_owned)));
         }
         let words: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
         let outer = input.map(|input| std::mem::replace(&mut self.input, input));
@@ -181,7 +181,7 @@ impl Walk<'_> {
                 && self.conditions == 0
                 && self.names().is_unset(param)
             {
-                self.doubt();
+                self.note_unknown_write();
                 self.has_ended = true;
             }
         }
@@ -301,7 +301,7 @@ impl Walk<'_> {
             self.unsure -= usize::from(is_unsure);
             last = place;
             let has_failed = self.is_nowhere && matches!(node.kind, NodeKind::Command { .. });
-            let outcome = if is_skipped { None } else { self.names().outcome(node) };
+            let outcome = if is_skipped { None } else { self.names().succeeds(node) };
             let outcome = outcome.or(has_failed.then_some(false));
             let is_chained = matches!(operator, Some(ListOperator::And | ListOperator::Or));
             is_unsure = is_chained && (is_unsure || outcome.is_none() && self.is_question(node));
@@ -344,7 +344,7 @@ impl Walk<'_> {
     fn choice(&mut self, condition: &Node, then_body: &Node, else_body: Option<&Node>) {
         let start = self.place.clone();
         self.walk(condition);
-        match self.names().outcome(condition) {
+        match self.names().succeeds(condition) {
             Some(true) => return self.walk(then_body),
             Some(false) => return else_body.into_iter().for_each(|body| self.walk(body)),
             None => {}
@@ -379,7 +379,7 @@ impl Walk<'_> {
             }
             ends.push(self.place.clone());
             match &mut after {
-                Some(after) => after.meet(&self.variables),
+                Some(after) => after.keep_common(&self.variables),
                 None => after = Some(self.variables.clone()),
             }
         }
@@ -398,10 +398,10 @@ impl Walk<'_> {
         self.loop_conditions = outer;
         // The body may not run at all.
         self.has_ended = false;
-        self.variables.meet(&before);
+        self.variables.keep_common(&before);
         if self.place != start {
             self.place = Place::unknown();
-            self.doubt();
+            self.note_unknown_write();
         }
     }
 
@@ -449,13 +449,13 @@ impl Walk<'_> {
             }
             NodeKind::CondParen { inner } => self.condition(inner),
             NodeKind::CondTerm { value, .. } => self.look_inside(value),
-            _ => self.doubt(),
+            _ => self.note_unknown_write(),
         }
     }
 
     fn arithmetic(&mut self, texts: &[&String]) {
         if texts.iter().any(|text| has_substitution(text)) {
-            self.doubt();
+            self.note_unknown_write();
         }
     }
 }

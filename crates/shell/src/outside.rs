@@ -145,7 +145,7 @@ const RUNNERS: &[&str] = &[
 ];
 
 /// Returns the reason why a program must not run in a view of its own, if there is one.
-pub(crate) fn outside(name: &str, words: &[Word]) -> Option<UnconfinedReason> {
+pub(crate) fn unconfined_reason(name: &str, words: &[Word]) -> Option<UnconfinedReason> {
     if ELEVATES.contains(&name) || name == "git" && goes_out(words) {
         return Some(UnconfinedReason::Elevates);
     }

@@ -10,7 +10,7 @@
 //! no commands, so they are removed if a text exceeds the limits with them.
 
 use crate::heredocs;
-use crate::heredocs::Trimmed;
+use crate::heredocs::EmptiedText;
 
 /// Longest command that is read.
 const LONGEST: usize = 256 * 1024;
@@ -36,14 +36,14 @@ const SHALLOW_ARITHMETIC: usize = 256;
 const ROOM: usize = 64 * 1024 * 1024;
 
 /// Returns the text in a form that the grammar can parse safely; `None` if there is none.
-pub(crate) fn tame(command: &str) -> Option<Trimmed> {
+pub(crate) fn tame(command: &str) -> Option<EmptiedText> {
     if command.len() > LONGEST {
         return None;
     }
     if is_tame(command) {
-        return Some(Trimmed::untouched(command));
+        return Some(EmptiedText::untouched(command));
     }
-    heredocs::trim(command).filter(|trimmed| is_tame(&trimmed.text))
+    heredocs::empty_bodies(command).filter(|trimmed| is_tame(&trimmed.text))
 }
 
 /// Does `work` on `text` with enough stack for it. `None` if the machine has no thread to spare.

@@ -23,7 +23,7 @@ impl Walk<'_> {
             NodeKind::HereDoc { content, quoted, .. } => {
                 self.heredocs += 1;
                 if !quoted && heredocs::has_commands(content) {
-                    self.doubt();
+                    self.note_unknown_write();
                 }
             }
             NodeKind::Redirect { op, target, .. } => {
@@ -41,9 +41,9 @@ impl Walk<'_> {
                         [word @ Word::Glob(_)] if has_variable(target) => self.write(word, Extent::File, op),
                         [Word::Glob(pattern)] => match self.names().expanded(pattern).as_deref() {
                             Some([path]) => self.write(&Word::Text(path.clone()), Extent::File, op),
-                            _ => self.doubt(),
+                            _ => self.note_unknown_write(),
                         },
-                        _ => self.doubt(),
+                        _ => self.note_unknown_write(),
                     }
                 }
             }
@@ -57,7 +57,7 @@ impl Walk<'_> {
         // Arithmetic in the old style (`$[…]`) is text to the grammar.
         let is_old = |text: &str| text.contains("$[") && has_substitution(text);
         if raw(word).is_some_and(is_old) && self.fields(word) == [Word::Unknown] {
-            self.doubt();
+            self.note_unknown_write();
         }
     }
 
@@ -69,7 +69,7 @@ impl Walk<'_> {
     fn walk_all(&mut self, found: &Substitutions<'_>) {
         found.commands.iter().for_each(|command| self.aside(|walk| walk.walk(command)));
         if found.has_more {
-            self.doubt();
+            self.note_unknown_write();
         }
     }
 }

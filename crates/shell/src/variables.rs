@@ -87,7 +87,7 @@ impl Variables {
     }
 
     /// Keeps only the values that two branches of the text agree on; all others become unknown.
-    pub(crate) fn meet(&mut self, other: &Self) {
+    pub(crate) fn keep_common(&mut self, other: &Self) {
         for (name, value) in &other.known {
             if self.known.get(name) != Some(value) {
                 self.known.insert(name.clone(), Word::Unknown);

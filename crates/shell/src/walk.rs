@@ -10,7 +10,7 @@ use crate::Needs;
 use crate::Reading;
 use crate::ShellContext;
 use crate::Write;
-use crate::heredocs::Trimmed;
+use crate::heredocs::EmptiedText;
 use crate::input::Input;
 use crate::outside::UnconfinedReason;
 use crate::parse_limits;
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
     pub(crate) fn may_step(&mut self) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS {
-            self.doubt();
+            self.note_unknown_write();
         }
         self.steps <= MOST_STEPS
     }
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Records that something may write files that the text does not tell.
-    pub(crate) fn doubt(&mut self) {
+    pub(crate) fn note_unknown_write(&mut self) {
         self.is_certain = false;
     }
 
@@ -172,10 +172,10 @@ impl<'a> Walk<'a> {
     /// Records that `by` writes `word` if the path is in the state that `needs` describes.
     pub(crate) fn write_if(&mut self, word: &Word, extent: Extent, by: &str, needs: Needs) {
         if self.is_unsure() {
-            return self.doubt();
+            return self.note_unknown_write();
         }
         if let Some(path) = word.shape().filter(|path| path.contains(ANY)) {
-            self.doubt();
+            self.note_unknown_write();
             if let Some(directory) = known_part(path) {
                 self.write(&Word::Text(format!("{directory}/*")), Extent::File, by);
             }
@@ -197,7 +197,7 @@ impl<'a> Walk<'a> {
         let path = match path {
             Some(path) => match self.behind_links(path, is_entry) {
                 Some(path) => Some(path),
-                None => return self.doubt(),
+                None => return self.note_unknown_write(),
             },
             None => None,
         };
@@ -217,7 +217,7 @@ impl<'a> Walk<'a> {
                     self.writes.push(write);
                 }
             }
-            Some(_) | None => self.doubt(),
+            Some(_) | None => self.note_unknown_write(),
         }
         if let Some(below) = below {
             self.write(&below, Extent::Glob, by);
@@ -281,7 +281,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Records that the text of a file is shown.
-    pub(crate) fn reads(&mut self, path: &str) {
+    pub(crate) fn note_read(&mut self, path: &str) {
         if let Some(path) = self.place.path(path)
             && self.reads.len() < MOST_READS
             && !self.reads.contains(&path)
@@ -309,7 +309,7 @@ impl<'a> Walk<'a> {
             _ => {}
         }
         // Git may not answer in time, and hooks of the repository may write more.
-        self.doubt();
+        self.note_unknown_write();
     }
 
     /// Returns the place that `~` stands for.
@@ -372,7 +372,7 @@ impl<'a> Walk<'a> {
 
     /// Whether the text has made the file.
     pub(crate) fn has_made(&self, path: &str) -> bool {
-        let is_input = matches!(path, "/dev/stdin" | "/dev/fd/0" | words::FED);
+        let is_input = matches!(path, "/dev/stdin" | "/dev/fd/0" | words::SUBSTITUTION_PATH);
         is_input || self.place.path(path).is_some_and(|path| self.made.iter().any(|(made, _)| *made == path))
     }
 
@@ -391,7 +391,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks `name` with these arguments if it is a function of the text; returns whether it is one.
-    pub(crate) fn calls(&mut self, name: &str, arguments: &[Word]) -> bool {
+    pub(crate) fn call_function(&mut self, name: &str, arguments: &[Word]) -> bool {
         let Some((_, body)) = self.functions.iter().rev().find(|(known, _)| known == name) else {
             return false;
         };
@@ -423,12 +423,12 @@ impl<'a> Walk<'a> {
     /// Walks a script: the whole command, or the text of `bash -c`.
     pub(crate) fn script(&mut self, text: &str) {
         if text.contains(ANY) {
-            self.doubt();
+            self.note_unknown_write();
         }
         self.deeper(|walk| {
-            let Some(tamed) = parse_limits::tame(text) else { return walk.doubt() };
+            let Some(tamed) = parse_limits::tame(text) else { return walk.note_unknown_write() };
             if parse_limits::with_room(&tamed.text, || walk.read(&tamed)).is_none() {
-                walk.doubt();
+                walk.note_unknown_write();
             }
         });
         // A script from elsewhere may end with a `return`.
@@ -441,15 +441,15 @@ impl<'a> Walk<'a> {
     /// Does `work` one level deeper, unless that is too deep.
     pub(crate) fn deeper(&mut self, work: impl FnOnce(&mut Self)) {
         if self.depth >= DEEPEST {
-            return self.doubt();
+            return self.note_unknown_write();
         }
         self.depth += 1;
         work(self);
         self.depth -= 1;
     }
 
-    fn read(&mut self, tamed: &Trimmed) {
-        let Ok(nodes) = rable::parse(&tamed.text, false) else { return self.doubt() };
+    fn read(&mut self, tamed: &EmptiedText) {
+        let Ok(nodes) = rable::parse(&tamed.text, false) else { return self.note_unknown_write() };
         let known = self.writes.len();
         let outer = std::mem::take(&mut self.heredocs);
         let input = std::mem::take(&mut self.input);
@@ -460,10 +460,10 @@ impl<'a> Walk<'a> {
         let found = std::mem::replace(&mut self.heredocs, outer);
         if tamed.emptied.is_some_and(|emptied| emptied != found) {
             self.writes.truncate(known);
-            self.doubt();
+            self.note_unknown_write();
         }
         if tamed.had_commands {
-            self.doubt();
+            self.note_unknown_write();
         }
     }
 }

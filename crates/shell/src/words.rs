@@ -12,7 +12,7 @@ use crate::variables::Names;
 pub(crate) const ANY: char = '\u{fffc}';
 
 /// The path that a program gets for `<(…)`.
-pub(crate) const FED: &str = "/dev/fd/63";
+pub(crate) const SUBSTITUTION_PATH: &str = "/dev/fd/63";
 
 /// One argument, as the program gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Word {
 
 /// A character of a word: quoted, or bare so that the shell may expand it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum WordChar {
     Quoted(char),
     Bare(char),
 }
@@ -74,7 +74,7 @@ pub(crate) fn fields(word: &Node, names: &Names<'_>) -> Vec<Word> {
     };
     // Bash gives the program a path under /dev/fd, which is not a file on the disk.
     if let [Node { kind: NodeKind::ProcessSubstitution { .. }, .. }] = parts.as_slice() {
-        return vec![Word::Text(FED.into())];
+        return vec![Word::Text(SUBSTITUTION_PATH.into())];
     }
     if let Some(arguments) = all_arguments(word, names) {
         return arguments;
@@ -164,7 +164,7 @@ pub(crate) fn assignment(word: &Node, names: &Names<'_>) -> Option<(String, Word
 
 /// Returns the characters of a word without its quotes; `None` if it contains an
 /// expansion that the text does not tell.
-fn pieces(parts: &[Node], names: &Names<'_>) -> Option<Vec<Piece>> {
+fn pieces(parts: &[Node], names: &Names<'_>) -> Option<Vec<WordChar>> {
     let mut reader = Reader { pieces: Vec::new(), quote: Quote::None };
     for (at, part) in parts.iter().enumerate() {
         match &part.kind {
@@ -172,7 +172,9 @@ fn pieces(parts: &[Node], names: &Names<'_>) -> Option<Vec<Piece>> {
             NodeKind::BraceExpansion { content } | NodeKind::LocaleString { content, .. } => {
                 reader.read(content)?;
             }
-            NodeKind::AnsiCQuote { decoded, .. } => reader.pieces.extend(decoded.chars().map(Piece::Quoted)),
+            NodeKind::AnsiCQuote { decoded, .. } => {
+                reader.pieces.extend(decoded.chars().map(WordChar::Quoted))
+            }
             NodeKind::ParamExpansion { param, op, arg } => {
                 let word = names.expand(param, op.as_deref(), arg.as_deref());
                 reader.insert(word.map(|word| if is_part(parts, at) { one_of(&word) } else { word }))?;
@@ -219,7 +221,7 @@ enum Quote {
 
 /// A reader that removes quotes. A word comes in parts, and a quote may span several.
 struct Reader {
-    pieces: Vec<Piece>,
+    pieces: Vec<WordChar>,
     quote: Quote,
 }
 
@@ -230,21 +232,23 @@ impl Reader {
         let is_several = |text: &str| is_bare && (text.is_empty() || text.contains(char::is_whitespace));
         match word {
             Some(Word::Text(text)) if !is_several(&text) && is_bare => {
-                self.pieces.extend(text.chars().map(Piece::Bare));
+                self.pieces.extend(text.chars().map(WordChar::Bare));
             }
             Some(Word::Text(text)) if !is_several(&text) => {
-                self.pieces.extend(text.chars().map(Piece::Quoted));
+                self.pieces.extend(text.chars().map(WordChar::Quoted));
             }
             // One of the files that the pattern matches.
             Some(Word::Glob(pattern)) => {
                 let mut chars = pattern.chars();
                 while let Some(c) = chars.next() {
                     let piece =
-                        if c == '\\' { chars.next().map(Piece::Quoted) } else { Some(Piece::Bare(c)) };
+                        if c == '\\' { chars.next().map(WordChar::Quoted) } else { Some(WordChar::Bare(c)) };
                     self.pieces.extend(piece);
                 }
             }
-            _ if self.pieces.iter().any(|piece| piece.char() == '/') => self.pieces.push(Piece::Quoted(ANY)),
+            _ if self.pieces.iter().any(|piece| piece.char() == '/') => {
+                self.pieces.push(WordChar::Quoted(ANY))
+            }
             _ => return None,
         }
         Some(())
@@ -256,22 +260,22 @@ impl Reader {
             let next = chars.peek().copied();
             match (&self.quote, c) {
                 (Quote::Single, '\'') | (Quote::Double, '"') => self.quote = Quote::None,
-                (Quote::Single, c) => self.pieces.push(Piece::Quoted(c)),
+                (Quote::Single, c) => self.pieces.push(WordChar::Quoted(c)),
                 (Quote::None, '\'') => self.quote = Quote::Single,
                 (Quote::None, '"') => self.quote = Quote::Double,
-                (Quote::None, '\\') => self.pieces.extend(chars.next().map(Piece::Quoted)),
+                (Quote::None, '\\') => self.pieces.extend(chars.next().map(WordChar::Quoted)),
                 (Quote::Double, '\\') if matches!(next, Some('$' | '`' | '"' | '\\')) => {
-                    self.pieces.extend(chars.next().map(Piece::Quoted));
+                    self.pieces.extend(chars.next().map(WordChar::Quoted));
                 }
                 (_, '`') => return None,
                 (Quote::None, '$') if next.is_some_and(|c| opens_expansion(c) || c == '\'' || c == '"') => {
                     return None;
                 }
                 (Quote::Double, '$') if next.is_some_and(opens_expansion) => return None,
-                (Quote::Double, c) => self.pieces.push(Piece::Quoted(c)),
+                (Quote::Double, c) => self.pieces.push(WordChar::Quoted(c)),
                 // Only an extended glob or an array has these in a word.
                 (Quote::None, '(' | ')') => return None,
-                (Quote::None, c) => self.pieces.push(Piece::Bare(c)),
+                (Quote::None, c) => self.pieces.push(WordChar::Bare(c)),
             }
         }
         Some(())
@@ -282,50 +286,51 @@ fn opens_expansion(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_@*#?-$!({[".contains(c)
 }
 
-fn value(pieces: &[Piece], names: &Names<'_>) -> Word {
+fn value(pieces: &[WordChar], names: &Names<'_>) -> Word {
     match (pieces, names.here.home) {
-        ([Piece::Bare('~')], Some(home)) => Word::Text(home.into()),
-        ([Piece::Bare('~'), rest @ ..], Some(home)) if rest.first() == Some(&Piece::Bare('/')) => {
-            let mut path: Vec<Piece> = home.trim_end_matches('/').chars().map(Piece::Quoted).collect();
+        ([WordChar::Bare('~')], Some(home)) => Word::Text(home.into()),
+        ([WordChar::Bare('~'), rest @ ..], Some(home)) if rest.first() == Some(&WordChar::Bare('/')) => {
+            let mut path: Vec<WordChar> = home.trim_end_matches('/').chars().map(WordChar::Quoted).collect();
             path.extend(rest);
             plain(&path)
         }
-        ([Piece::Bare('~'), Piece::Bare(sign @ ('-' | '+')), rest @ ..], _) => {
+        ([WordChar::Bare('~'), WordChar::Bare(sign @ ('-' | '+')), rest @ ..], _) => {
             let name = if *sign == '-' { "OLDPWD" } else { "PWD" };
             let Some(Word::Text(place)) = names.value(name) else { return Word::Unknown };
-            let path: Vec<Piece> = place.chars().map(Piece::Quoted).chain(rest.iter().copied()).collect();
+            let path: Vec<WordChar> =
+                place.chars().map(WordChar::Quoted).chain(rest.iter().copied()).collect();
             plain(&path)
         }
-        ([Piece::Bare('~'), ..], _) => Word::Unknown,
+        ([WordChar::Bare('~'), ..], _) => Word::Unknown,
         _ => plain(pieces),
     }
 }
 
-fn plain(pieces: &[Piece]) -> Word {
+fn plain(pieces: &[WordChar]) -> Word {
     if !is_glob(pieces) {
         return Word::Text(pieces.iter().map(|piece| piece.char()).collect());
     }
     let mut pattern = String::new();
     for piece in pieces {
         match piece {
-            Piece::Quoted(c) => push_escaped(&mut pattern, *c),
-            Piece::Bare(c) => pattern.push(*c),
+            WordChar::Quoted(c) => push_escaped(&mut pattern, *c),
+            WordChar::Bare(c) => pattern.push(*c),
         }
     }
     Word::Glob(pattern)
 }
 
 /// Whether the pieces contain a pattern. A `[` alone is the name of a program.
-fn is_glob(pieces: &[Piece]) -> bool {
+fn is_glob(pieces: &[WordChar]) -> bool {
     let closes = pieces.iter().rposition(|piece| piece.char() == ']');
     pieces.iter().enumerate().any(|(at, piece)| match piece {
-        Piece::Bare('*' | '?') => true,
-        Piece::Bare('[') => closes.is_some_and(|closes| closes > at + 1),
+        WordChar::Bare('*' | '?') => true,
+        WordChar::Bare('[') => closes.is_some_and(|closes| closes > at + 1),
         _ => false,
     })
 }
 
-impl Piece {
+impl WordChar {
     pub(crate) fn char(self) -> char {
         match self {
             Self::Quoted(c) | Self::Bare(c) => c,

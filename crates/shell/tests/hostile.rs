@@ -330,18 +330,26 @@ proptest! {
 
     /// Text in single quotes is only text.
     #[test]
-    fn quoted_text_writes_nothing(text in "[^']{0,60}") {
+    fn quoted_text_writes_nothing(text in "[^'\u{fffc}]{0,60}") {
         prop_assert_eq!(read_soon(&format!("echo '{text}'")), Reading { writes: Vec::new(), reads: Vec::new(), is_certain: true, outside: None, leaves_job: false });
     }
 
     /// A name in single quotes is taken literally.
     #[test]
-    fn a_quoted_name_is_itself(name in "[^'/.]{1,30}") {
+    fn a_quoted_name_is_itself(name in "[^'/.\u{fffc}]{1,30}") {
         let reading = read_soon(&format!("rm -- '{name}'"));
         prop_assert_eq!(reading.writes.len(), 1);
         prop_assert_eq!(&reading.writes[0].path, &name);
         prop_assert_eq!(reading.writes[0].extent, Extent::File);
         prop_assert!(reading.is_certain);
+    }
+}
+
+/// The program marks what a text does not tell by this character: a command that has it is never certain.
+#[test]
+fn a_mark_in_a_command_is_doubted() {
+    for command in ["echo '\u{fffc}'", "rm -- '\u{fffc}'", "rm src/a\u{fffc}.rs", "true # \u{fffc}"] {
+        assert!(!read_soon(command).is_certain, "{command}");
     }
 }
 

@@ -9,12 +9,12 @@ use consort_core::journal::Seq;
 use consort_core::journal::UnknownChange;
 use consort_core::project::ProjectId;
 use rusqlite::Connection;
-use rusqlite::params;
 use rusqlite::types::Type;
 
 use crate::claims;
 use crate::convergence;
 use crate::dispatch;
+use crate::facts;
 use crate::messages;
 use crate::monitor;
 use crate::policy;
@@ -102,8 +102,10 @@ fn not_understood(
     origin: &ChangeOrigin<'_>,
     change: &UnknownChange,
 ) -> rusqlite::Result<()> {
-    let mut insert = connection.prepare_cached("REPLACE INTO facts VALUES ('newer', ?1, '', ?2)")?;
-    change.about.iter().try_for_each(|about| insert.execute(params![about, origin.seq.to_string()]).map(drop))
+    change
+        .about
+        .iter()
+        .try_for_each(|about| facts::put(connection, "newer", about, "", &origin.seq.to_string()))
 }
 
 /// The reason why a change must be kept.

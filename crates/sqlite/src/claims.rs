@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::ops::ControlFlow::Break;
+use std::ops::ControlFlow::Continue;
 use std::str::FromStr as _;
 
 use consort_core::Timestamp;
@@ -16,21 +19,22 @@ use consort_core::claims::Strength;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::project::ProjectId;
+use memchr::memmem::Finder;
 use rusqlite::Connection;
-use rusqlite::OptionalExtension as _;
-use rusqlite::Row;
-use rusqlite::params;
 use serde::Deserialize;
 
 use crate::SqliteTx;
 use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
 use crate::apply::json;
-use crate::apply::parse;
+use crate::facts;
+use crate::facts::Fact;
+use crate::facts::Keys;
 
-/// The rows of holds. An override by the person is a hold too, of a kind of its own: the guard asks for
-/// that kind alone.
-const HOLDS: &str = "facts WHERE kind IN ('hold', 'override')";
+const HOLD: &str = "hold";
+
+/// An override by the person is a hold too, of a kind of its own: the guard asks for that kind alone.
+const OVERRIDE: &str = "override";
 
 pub(crate) fn apply(
     connection: &Connection,
@@ -45,53 +49,48 @@ pub(crate) fn apply(
         }
         ClaimChange::Contested { key, contest } => contested(connection, key, contest),
         ClaimChange::Released { key, .. } => {
-            let sql = format!("DELETE FROM {HOLDS} AND key = ?1 AND owner = ?2");
-            connection.prepare_cached(&sql)?.execute(columns(key)).map(drop)
+            let [resource, owner] = columns(key);
+            facts::remove(connection, HOLD, &resource, &owner)?;
+            facts::remove(connection, OVERRIDE, &resource, &owner)
         }
     }
 }
 
-/// Visits the holder and the value of each hold in a project and on the whole machine that is not over,
-/// until `visit` returns false.
+/// Visits each hold in a project and on the whole machine that is not over, with its holder, until `visit`
+/// breaks.
 fn each_live_hold(
     connection: &Connection,
     project: &ProjectId,
     now: Timestamp,
-    mut visit: impl FnMut(&str, &str) -> rusqlite::Result<bool>,
+    mut visit: impl FnMut(&str, &Fact<'_>) -> rusqlite::Result<ControlFlow<()>>,
 ) -> rusqlite::Result<()> {
     #[derive(Deserialize)]
     struct Until {
         until: Option<Timestamp>,
     }
-    let mut statement = connection.prepare_cached("SELECT owner, value FROM facts WHERE kind = 'hold'")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let (owner, value) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
-        let Some((of, holder)) = owner.rsplit_once('\t') else { continue };
+    let time = Finder::new("\"until\":");
+    facts::visit_until(connection, HOLD, Keys::All, |fact| {
+        let Some((of, holder)) = fact.owner()?.rsplit_once('\t') else { return Ok(Continue(())) };
         // Few holds have a time, so few are parsed for it.
-        let is_over =
-            value.contains("\"until\":") && parse::<Until>(value, 1)?.until.is_some_and(|until| until <= now);
-        if (of.is_empty() || of == project.as_str()) && !is_over && !visit(holder, value)? {
-            break;
+        let is_over = fact.contains(&time)? && fact.parse::<Until>()?.until.is_some_and(|until| until <= now);
+        if (of.is_empty() || of == project.as_str()) && !is_over {
+            return visit(holder, &fact);
         }
-    }
-    Ok(())
+        Ok(Continue(()))
+    })
 }
 
 fn put(connection: &Connection, hold: &Hold) -> rusqlite::Result<()> {
     let [resource, owner] = columns(&hold.key());
-    let kind = if hold.strength == Strength::Overridden { "override" } else { "hold" };
-    connection
-        .prepare_cached("REPLACE INTO facts VALUES (?1, ?2, ?3, ?4)")?
-        .execute([kind, &resource, &owner, &json(hold)?])
-        .map(drop)
+    let kind = if hold.strength == Strength::Overridden { OVERRIDE } else { HOLD };
+    facts::put(connection, kind, &resource, &owner, &json(hold)?)
 }
 
 fn contested(connection: &Connection, key: &HoldKey, contest: &Contest) -> rusqlite::Result<()> {
-    let sql = format!("SELECT value FROM {HOLDS} AND key = ?1 AND owner = ?2");
-    let found = connection.prepare_cached(&sql)?.query_row(columns(key), read).optional()?;
+    let mut found = find_holds(connection, &BTreeSet::from([key.resource.to_string()]))?;
+    found.retain(|hold| hold.key() == *key);
     // A hold that was released meanwhile is past contesting.
-    found.map_or(Ok(()), |hold| put(connection, &Hold { contest: Some(contest.clone()), ..hold }))
+    found.pop().map_or(Ok(()), |hold| put(connection, &Hold { contest: Some(contest.clone()), ..hold }))
 }
 
 /// Tells how long a change is kept: as long as there is a hold on its resource.
@@ -109,34 +108,25 @@ impl ClaimStore for SqliteTx<'_> {
     fn holds_on(&self, resources: &[Resource]) -> Result<Vec<Hold>, StoreError> {
         self.ask(|tx| {
             let mut holds = overrides(tx)?;
-            holds.extend(on(tx, &resources.iter().map(ToString::to_string).collect())?);
+            holds.extend(find_holds(tx, &resources.iter().map(ToString::to_string).collect())?);
             Ok(holds)
         })
     }
 
     fn holds_near(&self, resources: &[Resource], case: Case) -> Result<Vec<Hold>, StoreError> {
-        let is_near = |key: &str| resources.iter().any(|resource| resource.may_meet(key, case));
+        let is_near = |key: &str| resources.iter().any(|resource| resource.may_overlap(key, case));
         self.ask(|tx| {
             // For several resources, or where case does not matter, all holds are looked at.
             let (exact, beginnings) = match (resources, case) {
-                ([resource], Case::Matters) => resource.lookup_keys(),
+                ([resource], Case::Matters) => resource.overlap_lookup_keys(),
                 _ => (Vec::new(), vec![String::new()]),
             };
+            let exact = exact.iter().map(|key| Keys::Is(key));
+            let beginnings = beginnings.iter().map(|beginning| Keys::BeginsWith(beginning));
             let mut holds = Vec::new();
-            let exact = exact.into_iter().map(|key| (key.clone(), key.into_bytes()));
-            // No text has this byte: the key comes after all keys that begin so.
-            let after = |beginning: &String| [beginning.as_bytes(), &[0xff]].concat();
-            let ranges = beginnings.into_iter().map(|beginning| (beginning.clone(), after(&beginning)));
-            let sql = "SELECT key, value FROM facts
-                       WHERE kind = 'hold' AND key BETWEEN ?1 AND CAST(?2 AS TEXT)";
-            let mut statement = tx.prepare_cached(sql)?;
-            for (first, last) in exact.chain(ranges) {
-                let mut rows = statement.query(params![first, last])?;
-                while let Some(row) = rows.next()? {
-                    if is_near(row.get_ref(0)?.as_str()?) {
-                        holds.push(parse(row.get_ref(1)?.as_str()?, 1)?);
-                    }
-                }
+            for keys in exact.chain(beginnings) {
+                let read = |fact: &Fact<'_>| is_near(fact.key()?).then(|| fact.parse()).transpose();
+                holds.extend(facts::list(tx, HOLD, keys, read)?);
             }
             holds.extend(overrides(tx)?);
             Ok(holds)
@@ -146,31 +136,22 @@ impl ClaimStore for SqliteTx<'_> {
     fn holds_of(&self, holder: &Actor) -> Result<Vec<Hold>, StoreError> {
         let holder = format!("\t{holder}");
         self.ask(|tx| {
-            let mut statement = tx.prepare_cached(&format!("SELECT owner, value FROM {HOLDS}"))?;
-            let (mut rows, mut holds) = (statement.query([])?, Vec::new());
-            while let Some(row) = rows.next()? {
-                if row.get_ref(0)?.as_str()?.ends_with(&holder) {
-                    holds.push(parse(row.get_ref(1)?.as_str()?, 1)?);
-                }
-            }
-            Ok(holds)
+            list(tx, Keys::All, |fact| fact.owner()?.ends_with(&holder).then(|| fact.parse()).transpose())
         })
     }
 
     fn holders(&self) -> Result<BTreeMap<Actor, bool>, StoreError> {
         let mut holders: BTreeMap<String, bool> = BTreeMap::new();
         self.ask(|tx| {
-            let mut statement = tx.prepare_cached(&format!("SELECT owner, value FROM {HOLDS}"))?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let Some((_, holder)) = row.get_ref(0)?.as_str()?.rsplit_once('\t') else { continue };
-                let is_contested = row.get_ref(1)?.as_str()?.contains("\"contest\":{");
+            list(tx, Keys::All, |fact| {
+                let Some((_, holder)) = fact.owner()?.rsplit_once('\t') else { return Ok(None) };
+                let is_contested = fact.value()?.contains("\"contest\":{");
                 match holders.get_mut(holder) {
                     Some(known) => *known |= is_contested,
                     None => drop(holders.insert(holder.to_owned(), is_contested)),
                 }
-            }
-            Ok(())
+                Ok(None::<()>)
+            })
         })?;
         let read = |(holder, is_contested): (String, bool)| {
             let Ok(holder) = holder.parse();
@@ -180,21 +161,23 @@ impl ClaimStore for SqliteTx<'_> {
     }
 
     fn hold_counts(&self, project: &ProjectId, now: Timestamp) -> Result<Vec<(Actor, usize)>, StoreError> {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        // Rows beside one another mostly have one holder, so few are looked up.
+        let mut in_a_row: Vec<(String, usize)> = Vec::new();
         self.ask(|tx| {
             each_live_hold(tx, project, now, |holder, _| {
-                match counts.get_mut(holder) {
-                    Some(count) => *count += 1,
-                    None => drop(counts.insert(holder.to_owned(), 1)),
+                match in_a_row.last_mut() {
+                    Some((last, count)) if last == holder => *count += 1,
+                    _ => in_a_row.push((holder.to_owned(), 1)),
                 }
-                Ok(true)
+                Ok(Continue(()))
             })
         })?;
-        let parsed = |(holder, count): (String, usize)| {
+        let mut counts: BTreeMap<Actor, usize> = BTreeMap::new();
+        for (holder, count) in in_a_row {
             let Ok(holder) = Actor::from_str(&holder);
-            (holder, count)
-        };
-        Ok(counts.into_iter().map(parsed).collect())
+            *counts.entry(holder).or_default() += count;
+        }
+        Ok(counts.into_iter().collect())
     }
 
     fn first_holds(
@@ -207,11 +190,11 @@ impl ClaimStore for SqliteTx<'_> {
         let holders: Vec<String> = holders.iter().map(ToString::to_string).collect();
         let mut holds = Vec::new();
         self.ask(|tx| {
-            each_live_hold(tx, project, now, |holder, value| {
+            each_live_hold(tx, project, now, |holder, fact| {
                 if holders.iter().any(|one| one == holder) {
-                    holds.push(parse(value, 0)?);
+                    holds.push(fact.parse()?);
                 }
-                Ok(holds.len() < most)
+                Ok(if holds.len() < most { Continue(()) } else { Break(()) })
             })
         })?;
         Ok(holds)
@@ -224,26 +207,34 @@ impl ClaimStore for SqliteTx<'_> {
 
 /// Lists the person's overrides.
 fn overrides(connection: &Connection) -> rusqlite::Result<Vec<Hold>> {
-    let sql = "SELECT value FROM facts WHERE kind = 'override'";
-    connection.prepare_cached(sql)?.query_map([], read)?.collect()
+    facts::parsed(connection, OVERRIDE, Keys::All)
 }
 
 /// Lists the holds on exactly these resources.
-pub(crate) fn on(connection: &Connection, resources: &BTreeSet<String>) -> rusqlite::Result<Vec<Hold>> {
-    let mut on = connection.prepare_cached(&format!("SELECT value FROM {HOLDS} AND key = ?1"))?;
+pub(crate) fn find_holds(
+    connection: &Connection,
+    resources: &BTreeSet<String>,
+) -> rusqlite::Result<Vec<Hold>> {
     let mut holds = Vec::new();
     for resource in resources {
-        holds.extend(on.query_map([resource], read)?.collect::<Result<Vec<_>, _>>()?);
+        holds.extend(list(connection, Keys::Is(resource), |fact| fact.parse().map(Some))?);
     }
     Ok(holds)
 }
 
 pub(crate) fn all(connection: &Connection) -> rusqlite::Result<Vec<Hold>> {
-    connection.prepare_cached(&format!("SELECT value FROM {HOLDS}"))?.query_map([], read)?.collect()
+    list(connection, Keys::All, |fact| fact.parse().map(Some))
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Hold> {
-    parse(row.get_ref(0)?.as_str()?, 0)
+/// Lists what `read` makes of holds, of overrides too.
+fn list<T>(
+    connection: &Connection,
+    keys: Keys<'_>,
+    mut read: impl FnMut(&Fact<'_>) -> rusqlite::Result<Option<T>>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut list = facts::list(connection, HOLD, keys, &mut read)?;
+    list.extend(facts::list(connection, OVERRIDE, keys, read)?);
+    Ok(list)
 }
 
 /// Returns the key and the owner of a hold's row.

@@ -5,32 +5,33 @@ use std::path::Path;
 use consort_core::config::Acceptance;
 use consort_core::config::ConfigStore;
 use consort_core::engine::StoreError;
-use rusqlite::Row;
-use rusqlite::params;
 
 use crate::SqliteTx;
+use crate::facts;
+use crate::facts::Fact;
+use crate::facts::Keys;
 use crate::side_files::published;
+
+pub(crate) const SETTING: &str = "setting";
+const ACCEPTED: &str = "accepted";
 
 impl ConfigStore for SqliteTx<'_> {
     fn published(&self, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError> {
-        // There is a handful of rows, so the short statement is the quick one. The user's come first, so
-        // that the worktree's override them.
-        let read = |row: &Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)));
-        let mut all: Vec<(String, (String, String))> = self.ask(|tx| {
-            tx.prepare_cached("SELECT owner, key, value FROM facts WHERE kind = 'setting'")?
-                .query_map([], read)?
-                .collect()
-        })?;
-        let here = scope(worktree);
-        all.retain(|(scope, _)| scope.is_empty() || *scope == here);
-        all.sort_by(|(one, _), (other, _)| one.cmp(other));
-        Ok(all.into_iter().map(|(_, pair)| pair).collect())
+        // The user's come first, so that the worktree's override them.
+        let mut settings = self.published_in(None)?;
+        if worktree.is_some() {
+            settings.extend(self.published_in(worktree)?);
+        }
+        Ok(settings)
     }
 
     fn published_in(&self, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError> {
-        let sql = "SELECT key, value FROM facts WHERE kind = 'setting' AND owner = ?1 ORDER BY key";
-        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        self.ask(|tx| tx.prepare_cached(sql)?.query_map([scope(worktree)], read)?.collect())
+        let scope = scope(worktree);
+        let read = |fact: &Fact<'_>| {
+            let is_in_scope = fact.owner()? == scope;
+            Ok(is_in_scope.then_some((fact.key()?.to_owned(), fact.value()?.to_owned())))
+        };
+        self.ask(|tx| facts::list(tx, SETTING, Keys::All, read))
     }
 
     fn is_published(&self) -> Result<bool, StoreError> {
@@ -38,15 +39,17 @@ impl ConfigStore for SqliteTx<'_> {
     }
 
     fn acceptances(&self) -> Result<Vec<Acceptance>, StoreError> {
-        let sql = "SELECT owner, key, value FROM facts WHERE kind = 'accepted' ORDER BY owner, key";
-        let read =
-            |row: &Row<'_>| Ok(Acceptance { scope: row.get(0)?, key: row.get(1)?, value: row.get(2)? });
-        self.ask(|tx| tx.prepare_cached(sql)?.query_map([], read)?.collect())
+        let read = |fact: &Fact<'_>| {
+            let (scope, key, value) = (fact.owner()?.into(), fact.key()?.into(), fact.value()?.into());
+            Ok(Some(Acceptance { scope, key, value }))
+        };
+        let mut acceptances = self.ask(|tx| facts::list(tx, ACCEPTED, Keys::All, read))?;
+        acceptances.sort_by(|one, other| one.scope.cmp(&other.scope));
+        Ok(acceptances)
     }
 
     fn accept(&mut self, Acceptance { scope, key, value }: &Acceptance) -> Result<(), StoreError> {
-        let sql = "REPLACE INTO facts VALUES ('accepted', ?1, ?2, ?3)";
-        self.change(|tx| tx.execute(sql, params![key, scope, value]).map(drop))
+        self.change(|tx| facts::put(tx, ACCEPTED, key, scope, value))
     }
 
     fn publish_all(&mut self) {
@@ -56,12 +59,9 @@ impl ConfigStore for SqliteTx<'_> {
     fn publish(&mut self, worktree: Option<&Path>, values: &[(String, String)]) -> Result<(), StoreError> {
         self.after.publish.convergence = true;
         self.change(|tx| {
-            tx.execute("DELETE FROM facts WHERE kind = 'setting' AND owner = ?1", [scope(worktree)])?;
-            let mut insert = tx.prepare("INSERT INTO facts VALUES ('setting', ?1, ?2, ?3)")?;
-            for (key, value) in values {
-                insert.execute(params![key, scope(worktree), value])?;
-            }
-            Ok(())
+            let scope = scope(worktree);
+            tx.execute("DELETE FROM facts WHERE kind = ?1 AND owner = ?2", [SETTING, &scope])?;
+            values.iter().try_for_each(|(key, value)| facts::put(tx, SETTING, key, &scope, value))
         })
     }
 }

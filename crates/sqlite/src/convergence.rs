@@ -15,17 +15,21 @@ use consort_core::journal::ChangeId;
 use consort_core::journal::Number;
 use consort_core::journal::Seq;
 use rusqlite::Connection;
-use rusqlite::OptionalExtension as _;
-use rusqlite::Row;
 
 use crate::SqliteTx;
 use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
 use crate::apply::json;
-use crate::apply::parse;
+use crate::facts;
+use crate::facts::Fact;
+use crate::facts::Keys;
 use crate::published_lines;
 
-const PREDICTIONS: &str = "facts WHERE kind = 'prediction'";
+const PREDICTION: &str = "prediction";
+const TALLY: &str = "tally";
+const DOMAIN: &str = "domain";
+const LEARNED: &str = "learned";
+
 const OPEN: &str = "open";
 const ENDED: &str = "ended";
 
@@ -50,27 +54,20 @@ pub(crate) fn apply(
             if let Some(mut prediction) = prediction(connection, *id)? {
                 prediction.ended = Some(PredictionEnding { outcome: *outcome, how: how.clone(), at });
                 put(connection, ENDED, &prediction)?;
-                let sql = format!(
-                    "DELETE FROM {PREDICTIONS} AND owner = '{ENDED}' AND key NOT IN
-                     (SELECT key FROM {PREDICTIONS} AND owner = '{ENDED}' ORDER BY key DESC LIMIT {MOST_ENDED})"
-                );
-                connection.prepare_cached(&sql)?.execute([])?;
+                let is_ended =
+                    |fact: &Fact<'_>| Ok((fact.owner()? == ENDED).then_some(fact.key()?.to_owned()));
+                let ended = facts::list(connection, PREDICTION, Keys::All, is_ended)?;
+                for key in ended.iter().rev().skip(MOST_ENDED) {
+                    facts::remove_key(connection, PREDICTION, key)?;
+                }
             }
-            replace(connection, "tally", &[(seq.to_string(), String::new(), json(tally)?)])
+            replace(connection, TALLY, seq, &json(tally)?)
         }
         ConvergenceChange::Assigned { topic, domain } => {
             let domain = domain.as_deref().unwrap_or_default();
-            connection
-                .prepare_cached("DELETE FROM facts WHERE kind = 'domain' AND key = ?1")?
-                .execute([topic])?;
-            connection
-                .prepare_cached("INSERT INTO facts VALUES ('domain', ?1, ?2, '')")?
-                .execute([topic.as_str(), domain])
-                .map(drop)
+            facts::put_only(connection, DOMAIN, topic, domain, "")
         }
-        ConvergenceChange::Learned { learned } => {
-            replace(connection, "learned", &[(seq.to_string(), String::new(), json(learned)?)])
-        }
+        ConvergenceChange::Learned { learned } => replace(connection, LEARNED, seq, &json(learned)?),
     }
 }
 
@@ -90,67 +87,62 @@ pub(crate) fn keep(seq: Seq, id: ChangeId, change: &ConvergenceChange) -> Keep {
 }
 
 fn put(connection: &Connection, state: &str, prediction: &Prediction) -> rusqlite::Result<()> {
-    let key = prediction.id.to_string();
-    connection.prepare_cached(&format!("DELETE FROM {PREDICTIONS} AND key = ?1"))?.execute([&key])?;
-    connection
-        .prepare_cached("INSERT INTO facts VALUES ('prediction', ?1, ?2, ?3)")?
-        .execute([key.as_str(), state, &json(prediction)?])
-        .map(drop)
+    facts::put_only(connection, PREDICTION, &prediction.id.to_string(), state, &json(prediction)?)
 }
 
-/// Puts these rows in place of all others of a kind.
-fn replace(connection: &Connection, kind: &str, rows: &[(String, String, String)]) -> rusqlite::Result<()> {
+/// Puts a fact in place of the former one of its kind. Its key is the number of the entry that says so.
+fn replace(connection: &Connection, kind: &str, seq: Seq, value: &str) -> rusqlite::Result<()> {
     connection.prepare_cached("DELETE FROM facts WHERE kind = ?1")?.execute([kind])?;
-    let mut insert = connection.prepare_cached("INSERT INTO facts VALUES (?1, ?2, ?3, ?4)")?;
-    rows.iter().try_for_each(|(key, owner, value)| insert.execute([kind, key, owner, value]).map(drop))
+    facts::put(connection, kind, &seq.to_string(), "", value)
 }
 
 fn prediction(connection: &Connection, id: ChangeId) -> rusqlite::Result<Option<Prediction>> {
-    let sql = format!("SELECT value FROM {PREDICTIONS} AND key = ?1");
-    connection.prepare_cached(&sql)?.query_row([id.to_string()], read).optional()
+    Ok(facts::parsed(connection, PREDICTION, Keys::Is(&id.to_string()))?.pop())
 }
 
-pub(crate) fn open(connection: &Connection) -> rusqlite::Result<Vec<Prediction>> {
-    let sql = format!("SELECT value FROM {PREDICTIONS} AND owner = '{OPEN}' ORDER BY key");
-    connection.prepare_cached(&sql)?.query_map([], read)?.collect()
+/// Lists the predictions in a state, in the order of their ids, which is that of time.
+fn predictions(connection: &Connection, state: &str) -> rusqlite::Result<Vec<Prediction>> {
+    let read = |fact: &Fact<'_>| (fact.owner()? == state).then(|| fact.parse()).transpose();
+    facts::list(connection, PREDICTION, Keys::All, read)
+}
+
+pub(crate) fn open_predictions(connection: &Connection) -> rusqlite::Result<Vec<Prediction>> {
+    predictions(connection, OPEN)
 }
 
 pub(crate) fn ended(connection: &Connection, most: usize) -> rusqlite::Result<Vec<Prediction>> {
-    let sql = format!("SELECT value FROM {PREDICTIONS} AND owner = '{ENDED}' ORDER BY key DESC");
-    let mut ended: Vec<Prediction> =
-        connection.prepare_cached(&sql)?.query_map([], read)?.collect::<rusqlite::Result<_>>()?;
+    let mut ended = predictions(connection, ENDED)?;
+    ended.reverse();
     ended.sort_by_key(|one| std::cmp::Reverse(one.ended.as_ref().map(|ending| ending.at)));
     ended.truncate(most);
     Ok(ended)
 }
 
 pub(crate) fn tally(connection: &Connection) -> rusqlite::Result<Counters> {
-    let sql = "SELECT value FROM facts WHERE kind = 'tally'";
-    let tally = connection.prepare_cached(sql)?.query_row([], read).optional()?;
-    Ok(tally.unwrap_or_default())
+    Ok(facts::parsed(connection, TALLY, Keys::All)?.pop().unwrap_or_default())
 }
 
 pub(crate) fn assigned(connection: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {
-    let sql = "SELECT key, owner FROM facts WHERE kind = 'domain' ORDER BY key";
-    let row =
-        |row: &Row<'_>| Ok((row.get(0)?, Some(row.get(1)?).filter(|domain: &String| !domain.is_empty())));
-    connection.prepare_cached(sql)?.query_map([], row)?.collect()
+    let read = |fact: &Fact<'_>| {
+        let domain = Some(fact.owner()?).filter(|domain| !domain.is_empty());
+        Ok(Some((fact.key()?.to_owned(), domain.map(str::to_owned))))
+    };
+    facts::list(connection, DOMAIN, Keys::All, read)
 }
 
 pub(crate) fn learned(connection: &Connection) -> rusqlite::Result<Vec<LearnedDomain>> {
-    let sql = "SELECT value FROM facts WHERE kind = 'learned'";
-    let learned = connection.prepare_cached(sql)?.query_row([], read).optional()?;
-    Ok(learned.unwrap_or_default())
+    Ok(facts::parsed(connection, LEARNED, Keys::All)?.pop().unwrap_or_default())
 }
 
 impl ConvergenceStore for SqliteTx<'_> {
     fn active_predictions(&self) -> Result<Vec<Prediction>, StoreError> {
-        self.ask(open)
+        self.ask(open_predictions)
     }
 
     fn predictions_numbered(&self, number: Number) -> Result<Vec<Prediction>, StoreError> {
-        let sql = format!("SELECT value FROM {PREDICTIONS} AND json_extract(value, '$.number') = ?1");
-        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([number], read)?.collect())
+        let mut predictions: Vec<Prediction> = self.ask(|tx| facts::parsed(tx, PREDICTION, Keys::All))?;
+        predictions.retain(|prediction| prediction.number == number);
+        Ok(predictions)
     }
 
     fn past_predictions(&self) -> Result<Vec<Prediction>, StoreError> {
@@ -172,8 +164,4 @@ impl ConvergenceStore for SqliteTx<'_> {
     fn radar_note(&self, worktree: &Path) -> Result<PublishedConvergence, StoreError> {
         Ok(read_lines(self.ask(published_lines::convergence)?.lines(), worktree))
     }
-}
-
-fn read<T: serde::de::DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<T> {
-    parse(row.get_ref(0)?.as_str()?, 0)
 }

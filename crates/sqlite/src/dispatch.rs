@@ -16,7 +16,6 @@ use consort_core::journal::ChangeId;
 use consort_core::journal::Number;
 use consort_core::project::ProjectId;
 use rusqlite::Connection;
-use rusqlite::OptionalExtension as _;
 use rusqlite::params;
 
 use crate::SqliteTx;
@@ -24,6 +23,8 @@ use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
 use crate::apply::json;
 use crate::apply::parse;
+use crate::facts;
+use crate::facts::Keys;
 
 const RUN: &str = "run";
 const NUMBER: &str = "run number";
@@ -79,7 +80,7 @@ pub(crate) fn apply(
             record.ended_at = Some(origin.at);
             record.parked_until = None;
             record.end = Some((**end).clone());
-            remove(connection, OPEN, &run.to_string())?;
+            facts::remove_key(connection, OPEN, &run.to_string())?;
             if let Some((receipt, project)) = end.receipt.as_ref().zip(record.project.as_ref()) {
                 put(connection, RECEIPT, project.as_str(), &json(&receipt.head())?)?;
             }
@@ -144,22 +145,11 @@ fn spent_key(project: Option<&ProjectId>, day: i64, cli: &str) -> String {
 }
 
 fn put(connection: &Connection, kind: &str, key: &str, value: &str) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("REPLACE INTO facts VALUES (?1, ?2, '', ?3)")?
-        .execute([kind, key, value])
-        .map(drop)
-}
-
-fn remove(connection: &Connection, kind: &str, key: &str) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("DELETE FROM facts WHERE kind = ?1 AND key = ?2")?
-        .execute([kind, key])
-        .map(drop)
+    facts::put(connection, kind, key, "", value)
 }
 
 fn text(connection: &Connection, kind: &str, key: &str) -> rusqlite::Result<Option<String>> {
-    let mut select = connection.prepare_cached("SELECT value FROM facts WHERE kind = ?1 AND key = ?2")?;
-    select.query_row([kind, key], |row| row.get(0)).optional()
+    facts::get(connection, kind, key, "")
 }
 
 fn one(connection: &Connection, id: &str) -> rusqlite::Result<Option<RunRecord>> {
@@ -197,9 +187,7 @@ impl DispatchStore for SqliteTx<'_> {
 
     fn open_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
         self.ask(|tx| {
-            let mut select = tx.prepare_cached("SELECT key FROM facts WHERE kind = ?1 ORDER BY key")?;
-            let ids =
-                select.query_map([OPEN], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+            let ids = facts::list(tx, OPEN, Keys::All, |fact| Ok(Some(fact.key()?.to_owned())))?;
             ids.iter().filter_map(|id| one(tx, id).transpose()).collect()
         })
     }

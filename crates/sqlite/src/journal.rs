@@ -9,7 +9,6 @@ use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
 use consort_core::journal::ChangeId;
-use consort_core::journal::Counter;
 use consort_core::journal::Effects;
 use consort_core::journal::Entry;
 use consort_core::journal::EntryId;
@@ -18,6 +17,7 @@ use consort_core::journal::JournalStore;
 use consort_core::journal::KeptChange;
 use consort_core::journal::NewEntry;
 use consort_core::journal::Number;
+use consort_core::journal::NumberSeries;
 use consort_core::journal::NumberedChange;
 use consort_core::journal::Recorded;
 use consort_core::journal::Seq;
@@ -39,14 +39,12 @@ use crate::apply::PROJECTIONS;
 use crate::apply::Subject;
 use crate::apply::json;
 use crate::apply::parse;
+use crate::facts;
 use crate::presence;
 use crate::published_lines;
 use crate::verify;
 
 const COLUMNS: &str = "seq, id, at, project, actor, changes, format";
-
-/// The query whether there is anything that only a newer consort may change; every writer runs it.
-pub(crate) const ANY_NEWER: &str = "SELECT 1 FROM facts WHERE kind = 'newer'";
 
 impl JournalStore for SqliteTx<'_> {
     fn record(&mut self, entry: &NewEntry) -> Result<Recorded, StoreError> {
@@ -114,14 +112,10 @@ impl JournalStore for SqliteTx<'_> {
         Ok(Recorded { seq, numbers })
     }
 
-    fn next_number(&self, counter: &Counter) -> Result<Number, StoreError> {
+    fn next_number(&self, counter: &NumberSeries) -> Result<Number, StoreError> {
         let project = counter.project.as_ref().map_or("", |project| project.as_str());
-        let sql =
-            "SELECT CAST(value AS INTEGER) FROM facts WHERE kind = 'number' AND key = ?1 AND owner = ?2";
-        let last: Option<Number> = self.ask(|tx| {
-            tx.prepare_cached(sql)?.query_row([counter.kind, project], |row| row.get(0)).optional()
-        })?;
-        Ok(last.unwrap_or(0) + 1)
+        let last = self.ask(|tx| facts::get(tx, "number", counter.kind, project))?;
+        Ok(last.and_then(|last| last.parse::<Number>().ok()).unwrap_or(0) + 1)
     }
 
     fn entries(&self, request: &TailRequest) -> Result<Vec<Entry>, StoreError> {
@@ -216,14 +210,12 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn last_pruned(&self) -> Result<Option<Timestamp>, StoreError> {
-        let sql = "SELECT CAST(value AS INTEGER) FROM facts
-                   WHERE kind = 'setting' AND key = 'pruned_at' AND owner = ':consort'";
-        self.ask(|tx| tx.query_row(sql, [], |row| Ok(Timestamp(row.get(0)?))).optional())
+        let at = self.ask(|tx| facts::get(tx, "setting", "pruned_at", ":consort"))?;
+        Ok(at.and_then(|at| at.parse().ok()).map(Timestamp))
     }
 
     fn set_last_pruned(&mut self, at: Timestamp) -> Result<(), StoreError> {
-        let sql = "REPLACE INTO facts VALUES ('setting', 'pruned_at', ':consort', ?1)";
-        self.change(|tx| tx.execute(sql, [at.0.to_string()]).map(drop))
+        self.change(|tx| facts::put(tx, "setting", "pruned_at", ":consort", &at.0.to_string()))
     }
 }
 
@@ -280,15 +272,9 @@ pub(crate) fn matching_part(
 impl SqliteTx<'_> {
     /// Refuses to change a subject that a newer consort has changed in a way that we do not understand.
     fn require_understood(&self, changes: &[Change]) -> Result<(), StoreError> {
-        if !self.ask(|tx| tx.prepare_cached(ANY_NEWER)?.exists([]))? {
-            return Ok(());
-        }
-        let sql = "SELECT CAST(value AS INTEGER) FROM facts WHERE kind = 'newer' AND key = ?1";
         for about in changes.iter().flat_map(Change::about) {
-            let seq: Option<Seq> =
-                self.ask(|tx| tx.prepare_cached(sql)?.query_row([&about], |row| row.get(0)).optional())?;
-            if let Some(seq) = seq {
-                return Err(StoreError::NotUnderstood { about, seq });
+            if let Some(seq) = self.ask(|tx| facts::get(tx, "newer", &about, ""))? {
+                return Err(StoreError::NotUnderstood { about, seq: seq.parse().unwrap_or(0) });
             }
         }
         Ok(())
@@ -296,13 +282,11 @@ impl SqliteTx<'_> {
 
     /// Gives every change of an entry the next number of its kind.
     fn number(&self, entry: &NewEntry) -> Result<Vec<Option<Number>>, StoreError> {
-        // Two short statements are compiled sooner than one that updates, or else inserts, and returns.
-        let sql = "REPLACE INTO facts VALUES ('number', ?1, ?2, ?3)";
         let number = |change: &Change| {
             let Some(counter) = change.counter(entry.project.as_ref()) else { return Ok(None) };
             let project = counter.project.as_ref().map_or("", |project| project.as_str());
             let number = self.next_number(&counter)?;
-            self.change(|tx| tx.prepare_cached(sql)?.execute(params![counter.kind, project, number]))?;
+            self.change(|tx| facts::put(tx, "number", counter.kind, project, &number.to_string()))?;
             Ok(Some(number))
         };
         entry.changes.iter().map(number).collect()

@@ -8,6 +8,7 @@ mod claims;
 mod config;
 mod convergence;
 mod dispatch;
+mod facts;
 mod journal;
 mod knowledge;
 mod messages;
@@ -20,11 +21,14 @@ mod presence;
 mod published_lines;
 mod side_files;
 mod tasks;
+mod time_limit;
 mod verify;
+mod wal_index;
 mod write_lock;
+mod write_queue;
 
 pub use knowledge::Knowledge;
-pub use migrations::SCHEMA;
+pub use migrations::NEWEST_SCHEMA;
 use open::Checkpoint;
 pub use open::Store;
 pub use open::StoreUser;
@@ -36,7 +40,7 @@ use std::time::Duration;
 
 use consort_core::engine::StoreError;
 use consort_core::engine::Tx;
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::messages::MailFlags;
 use consort_core::presence::SessionId;
 use consort_core::side_files::SideFiles;
@@ -62,7 +66,7 @@ pub struct SqliteTx<'t> {
     /// Whether anything was written.
     is_changed: Cell<bool>,
     /// The write lock, which a writer holds until the transaction is over.
-    lock: Option<write_lock::WriteLock>,
+    _lock: Option<write_lock::WriteLock>,
 }
 
 /// A transaction that is rolled back unless it was committed. Unlike rusqlite's own, it compiles the
@@ -104,7 +108,7 @@ struct AfterCommit {
     /// The sessions whose next hook is to look who has come.
     roster: Vec<SessionId>,
     ended: Vec<SessionId>,
-    topics: Vec<Topic>,
+    topics: Vec<NewsTopic>,
     /// The published lines that have changed.
     publish: DueLines,
     /// Whether something was forgotten that the WAL still has.
@@ -121,10 +125,10 @@ impl AfterCommit {
     /// Updates the files of sessions, before anyone else gets the write lock. A flag that stays raised
     /// says too much, which does no harm.
     fn lower(&self, files: &dyn SideFiles) {
-        self.flags.iter().for_each(|(session, flag)| drop(files.set_flag(session, *flag)));
-        self.roster.iter().for_each(|session| files.mark_roster(session));
+        self.flags.iter().for_each(|(session, flag)| drop(files.set_mail_flags(session, *flag)));
+        self.roster.iter().for_each(|session| files.mark_for_roster_news(session));
         for session in &self.ended {
-            files.mark_departure(session);
+            files.mark_contacts_of_departed(session);
             files.end_trail(session);
             files.end_notes(session);
         }
@@ -132,13 +136,9 @@ impl AfterCommit {
 }
 
 impl Tx for SqliteTx<'_> {
-    fn commit(mut self: Box<Self>) -> Result<Vec<Topic>, StoreError> {
+    fn commit(mut self: Box<Self>) -> Result<Vec<NewsTopic>, StoreError> {
         let topics = std::mem::take(&mut self.after.topics);
-        let checkpoint = match &self.lock {
-            _ if self.after.empties_wal => Checkpoint::Now,
-            Some(lock) if lock.has_waited => Checkpoint::Late,
-            _ => Checkpoint::Soon,
-        };
+        let checkpoint = if self.after.empties_wal { Checkpoint::Now } else { Checkpoint::IfLong };
         let is_published = self.commit_and_tell()?;
         if open::checkpoint_if_due(&self.tx, checkpoint) && is_published {
             published::restamp(&self.store.path, &self.tx);
@@ -180,8 +180,8 @@ impl SqliteTx<'_> {
     /// Runs a statement that changes something. Refused if a newer consort has shaped the store: its data
     /// is not ours to break.
     fn change<T>(&self, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        if self.schema > SCHEMA {
-            return Err(StoreError::Newer { found: self.schema, known: SCHEMA });
+        if self.schema > NEWEST_SCHEMA {
+            return Err(StoreError::Newer { found: self.schema, known: NEWEST_SCHEMA });
         }
         self.is_changed.set(true);
         self.ask(change)
@@ -190,7 +190,7 @@ impl SqliteTx<'_> {
     /// Translates an error. If a newer consort has shaped the store, that is the reason.
     fn failed(&self, error: rusqlite::Error) -> StoreError {
         match migrations::version(&self.tx) {
-            Ok(found) if found > SCHEMA => StoreError::Newer { found, known: SCHEMA },
+            Ok(found) if found > NEWEST_SCHEMA => StoreError::Newer { found, known: NEWEST_SCHEMA },
             _ => self.store.translate(error),
         }
     }

@@ -5,12 +5,12 @@ use std::str::FromStr as _;
 
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
-use consort_core::host::MachineProcess;
 use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;
 use consort_core::journal::EntryId;
 use consort_core::journal::Number;
 use consort_core::journal::Seq;
+use consort_core::messages::Delivery;
 use consort_core::messages::DeliveryReceipt;
 use consort_core::messages::Letter;
 use consort_core::messages::LetterState;
@@ -29,12 +29,14 @@ use rusqlite::Params;
 use rusqlite::Row;
 use rusqlite::params;
 use serde::Deserialize;
-use serde::Serialize;
 
 use crate::SqliteTx;
 use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
 use crate::apply::json;
+use crate::facts;
+use crate::facts::Fact;
+use crate::facts::Keys;
 
 pub(crate) fn apply(
     connection: &Connection,
@@ -105,8 +107,8 @@ pub(crate) fn apply(
 
 /// Inserts a letter for each recipient.
 fn put(connection: &Connection, origin: &ChangeOrigin<'_>, sent: &RecordedMessage) -> rusqlite::Result<()> {
-    let mut insert =
-        connection.prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL)")?;
+    let mut insert = connection
+        .prepare_cached("INSERT OR IGNORE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL)")?;
     let (id, sender) = (blob(origin.id), sent.from.who.to_string());
     let (number, thread) = (origin.number.unwrap_or(0), blob(sent.thread.unwrap_or(origin.id)));
     sent.to.iter().try_for_each(|to| {
@@ -137,27 +139,17 @@ fn read_id(row: &Row<'_>, column: usize) -> rusqlite::Result<ChangeId> {
     Ok(ChangeId { entry: EntryId(entry), place })
 }
 
-/// The letters that one process delivered at once to one recipient, as far as they are not read.
-#[derive(Serialize, Deserialize)]
-struct Delivery {
-    at: Timestamp,
-    by: MachineProcess,
-    /// The ids in ascending order.
-    messages: Vec<ChangeId>,
-}
+const DELIVERY: &str = "delivery";
 
 /// Reads the deliveries to a recipient. Every letter is part of one delivery at most.
 fn deliveries(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<Delivery>> {
-    let sql = "SELECT value FROM facts WHERE kind = 'delivery' AND key = ?1 AND owner = ''";
-    let found =
-        connection.prepare_cached(sql)?.query_row([recipient], |row| read_deliveries(row, 0)).optional()?;
-    Ok(found.unwrap_or_default())
+    Ok(facts::get(connection, DELIVERY, recipient, "")?.map_or_else(Vec::new, |text| parse_deliveries(&text)))
 }
 
 /// Parses deliveries. Letters of a value that cannot be parsed count as not delivered: shown twice is
 /// better than never.
-fn read_deliveries(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<Delivery>> {
-    Ok(serde_json::from_str(row.get_ref(column)?.as_str()?).unwrap_or_default())
+fn parse_deliveries(text: &str) -> Vec<Delivery> {
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 /// Finds the delivery that a letter is part of.
@@ -181,11 +173,9 @@ fn redeliver(
     deliveries.retain(|delivery| !delivery.messages.is_empty());
     deliveries.sort_by_key(|delivery| (delivery.at, delivery.messages.first().copied()));
     if deliveries.is_empty() {
-        let sql = "DELETE FROM facts WHERE kind = 'delivery' AND key = ?1 AND owner = ''";
-        return connection.prepare_cached(sql)?.execute([recipient]).map(drop);
+        return facts::remove_key(connection, DELIVERY, recipient);
     }
-    let sql = "REPLACE INTO facts VALUES ('delivery', ?1, '', ?2)";
-    connection.prepare_cached(sql)?.execute([recipient, &json(&deliveries)?]).map(drop)
+    facts::put(connection, DELIVERY, recipient, "", &json(&deliveries)?)
 }
 
 /// Returns a test whether an id is one of these, which may be thousands in any order.
@@ -213,38 +203,28 @@ fn unread_messages(connection: &Connection, recipient: &str) -> rusqlite::Result
     connection.prepare_cached(sql)?.query_map([recipient], read_unread)?.collect()
 }
 
-/// Lists the unread messages that were delivered, and the most urgent of the others; and whether there
-/// are more.
+/// Lists the most urgent unread messages but those of `without`; and whether there are more.
 fn most_urgent(
     connection: &Connection,
     recipient: &str,
-    deliveries: &[Delivery],
+    without: &[ChangeId],
     most: usize,
 ) -> rusqlite::Result<(Vec<Unread>, bool)> {
     let sql = "SELECT message, seq, number FROM letters WHERE recipient = ?1 AND read_at IS NULL
                ORDER BY priority DESC, seq";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([recipient])?;
-    let (mut unread, mut waiting, mut is_more) = (Vec::new(), 0, false);
-    // The number of delivered letters is known, so the search ends when all of them and enough others
-    // were seen.
-    let mut delivered: usize = deliveries.iter().map(|delivery| delivery.messages.len()).sum();
+    let (mut rows, mut unread) = (statement.query([recipient])?, Vec::new());
     while let Some(row) = rows.next()? {
         let one = read_unread(row)?;
-        if delivered > 0 && delivery_of(deliveries, one.id).is_some() {
-            delivered -= 1;
-        } else if waiting == most {
-            is_more = true;
-            if delivered == 0 {
-                break;
-            }
+        if without.binary_search(&one.id).is_ok() {
             continue;
-        } else {
-            waiting += 1;
+        }
+        if unread.len() == most {
+            return Ok((unread, true));
         }
         unread.push(one);
     }
-    Ok((unread, is_more))
+    Ok((unread, false))
 }
 
 /// Tells how long a change is kept: while one of the messages it is about has a letter.
@@ -267,12 +247,19 @@ impl MessageStore for SqliteTx<'_> {
         self.letters(self.ask(|tx| unread_messages(tx, &mailbox))?, &deliveries)
     }
 
-    fn most_urgent(&self, mailbox: &Actor, most: usize) -> Result<(Vec<Letter>, bool), StoreError> {
-        let mailbox = mailbox.to_string();
-        let deliveries = self.ask(|tx| deliveries(tx, &mailbox))?;
-        let (mut unread, is_more) = self.ask(|tx| most_urgent(tx, &mailbox, &deliveries, most))?;
+    fn deliveries(&self, mailbox: &Actor) -> Result<Vec<Delivery>, StoreError> {
+        self.ask(|tx| deliveries(tx, &mailbox.to_string()))
+    }
+
+    fn most_urgent(
+        &self,
+        mailbox: &Actor,
+        without: &[ChangeId],
+        most: usize,
+    ) -> Result<(Vec<Letter>, bool), StoreError> {
+        let (mut unread, is_more) = self.ask(|tx| most_urgent(tx, &mailbox.to_string(), without, most))?;
         unread.sort_by_key(|one| (one.seq, one.id));
-        Ok((self.letters(unread, &deliveries)?, is_more))
+        Ok((self.letters(unread, &[])?, is_more))
     }
 
     fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError> {
@@ -341,7 +328,7 @@ impl MessageStore for SqliteTx<'_> {
         self.posts("journal.at < ?1", [before.0])
     }
 
-    fn set_flag(&mut self, session: &SessionId, flag: MailFlags) {
+    fn set_mail_flags(&mut self, session: &SessionId, flag: MailFlags) {
         self.after.flags.push((session.clone(), flag));
     }
 }
@@ -388,9 +375,9 @@ impl SqliteTx<'_> {
         if self.raised.contains(session) {
             return Ok(());
         }
-        let flag = (&self.files as &dyn SideFiles).flag(session);
+        let flag = (&self.files as &dyn SideFiles).mail_flags(session);
         if !flag.new {
-            (&self.files as &dyn SideFiles).set_flag(session, MailFlags { new: true, ..flag })?;
+            (&self.files as &dyn SideFiles).set_mail_flags(session, MailFlags { new: true, ..flag })?;
         }
         self.raised.push(session.clone());
         Ok(())
@@ -422,8 +409,8 @@ impl SqliteTx<'_> {
 
     fn posts(&self, which: &str, parameters: impl Params) -> Result<Vec<SentMessage>, StoreError> {
         let deliveries: BTreeMap<String, Vec<Delivery>> = self.ask(|tx| {
-            let mut statement = tx.prepare_cached("SELECT key, value FROM facts WHERE kind = 'delivery'")?;
-            statement.query_map([], |row| Ok((row.get(0)?, read_deliveries(row, 1)?)))?.collect()
+            let read = |fact: &Fact<'_>| Ok(Some((fact.key()?.to_owned(), parse_deliveries(fact.value()?))));
+            Ok(facts::list(tx, DELIVERY, Keys::All, read)?.into_iter().collect())
         })?;
         let sql = "SELECT recipient, read_at FROM letters WHERE message = ?1 ORDER BY recipient";
         let post = |message: Message| {

@@ -28,7 +28,7 @@ const FORM_SINCE: usize = 7;
 const AGENTS_IN_A_ROW_SINCE: usize = 8;
 
 /// The newest schema that this binary knows.
-pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
+pub const NEWEST_SCHEMA: u32 = MIGRATIONS.len() as u32;
 
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))

@@ -6,16 +6,15 @@ use consort_core::monitor::MonitorStore;
 use consort_core::monitor::PaneIdentity;
 use consort_core::monitor::PaneRecord;
 use rusqlite::Connection;
-use rusqlite::OptionalExtension as _;
-use rusqlite::Row;
 
 use crate::SqliteTx;
 use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
 use crate::apply::json;
-use crate::apply::parse;
+use crate::facts;
+use crate::facts::Keys;
 
-const PANES: &str = "facts WHERE kind = 'pane'";
+const PANE: &str = "pane";
 
 pub(crate) fn apply(
     connection: &Connection,
@@ -23,10 +22,7 @@ pub(crate) fn apply(
     change: &MonitorChange,
 ) -> rusqlite::Result<()> {
     let key = change.place().key();
-    let sql = format!("SELECT value FROM {PANES} AND key = ?1");
-    let former = connection.prepare_cached(&sql)?.query_row([&key], read).optional()?;
-    connection.prepare_cached(&format!("DELETE FROM {PANES} AND key = ?1"))?.execute([&key])?;
-    let former = former.unwrap_or(PaneRecord {
+    let former = pane(connection, &key)?.unwrap_or(PaneRecord {
         number: None,
         opened: None,
         opened_at: None,
@@ -43,12 +39,9 @@ pub(crate) fn apply(
         MonitorChange::Turned(turn) => {
             PaneRecord { turn: Some(*turn.clone()), turned_at: Some(origin.at), ..former }
         }
-        MonitorChange::Closed { .. } => return Ok(()),
+        MonitorChange::Closed { .. } => return facts::remove_key(connection, PANE, &key),
     };
-    connection
-        .prepare_cached("INSERT INTO facts VALUES ('pane', ?1, '', ?2)")?
-        .execute([key, json(&record)?])
-        .map(drop)
+    facts::put(connection, PANE, &key, "", &json(&record)?)
 }
 
 /// Tells how long a change is kept: all about a pane until the pane is closed.
@@ -58,16 +51,14 @@ pub(crate) fn keep(change: &MonitorChange) -> Keep {
 
 impl MonitorStore for SqliteTx<'_> {
     fn panes(&self) -> Result<Vec<PaneRecord>, StoreError> {
-        let sql = format!("SELECT value FROM {PANES}");
-        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([], read)?.collect())
+        self.ask(|tx| facts::parsed(tx, PANE, Keys::All))
     }
 
     fn pane(&self, place: &PaneIdentity) -> Result<Option<PaneRecord>, StoreError> {
-        let sql = format!("SELECT value FROM {PANES} AND key = ?1");
-        self.ask(|tx| tx.prepare_cached(&sql)?.query_row([place.key()], read).optional())
+        self.ask(|tx| pane(tx, &place.key()))
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<PaneRecord> {
-    parse(row.get_ref(0)?.as_str()?, 0)
+fn pane(connection: &Connection, key: &str) -> rusqlite::Result<Option<PaneRecord>> {
+    Ok(facts::parsed(connection, PANE, Keys::Is(key))?.pop())
 }

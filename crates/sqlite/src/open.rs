@@ -6,10 +6,8 @@
 //! commits, a crash of ours never does). Writers queue at the [`WriteLock`] first.
 //!
 //! **Closing never checkpoints** (several fsyncs take ten times as long as a hook). Instead a process
-//! whose commit leaves [`LONGEST_WAL`] frames checkpoints and empties the file; a process that had to
-//! wait for the write lock does so at [`LONGEST_WAL_IN_A_CROWD`]. A process that opens the store alone
-//! replays the WAL from its first frame and cannot know which part was checkpointed before; so if only
-//! hooks run, a WAL that is checkpointed but not emptied would grow for ever.
+//! whose commit leaves [`LONGEST_WAL`] frames checkpoints and empties the file: a WAL that is checkpointed
+//! but not emptied would grow for ever if every process finds a moment with no reader.
 
 use std::cell::Cell;
 use std::cell::RefCell;
@@ -39,11 +37,11 @@ use rusqlite::wal::CheckpointMode;
 
 use crate::AfterCommit;
 use crate::Knowledge;
-use crate::SCHEMA;
+use crate::NEWEST_SCHEMA;
 use crate::SqliteTx;
 use crate::StoreLocation;
 use crate::Transaction;
-use crate::journal::ANY_NEWER;
+use crate::facts;
 use crate::migrations;
 use crate::presence;
 use crate::published_lines;
@@ -51,16 +49,13 @@ use crate::published_lines::DueLines;
 use crate::side_files::StoreFiles;
 use crate::side_files::published;
 use crate::side_files::published::Previous;
+use crate::wal_index::Opening;
 use crate::write_lock::WriteLock;
 
-/// Frames in the WAL from which a commit checkpoints. A process that opens the store alone replays the
-/// WAL at about 2.5 µs a frame; a checkpoint is two fsyncs. Sixty-four frames are some twenty entries.
-const LONGEST_WAL: i32 = 64;
-
-/// Frames in the WAL from which a process that had to wait for the write lock checkpoints. Others may
-/// wait behind it for those fsyncs, which a busy disk may take a second for. A process that opens the
-/// store alone before the next commit has a millisecond more to replay.
-const LONGEST_WAL_IN_A_CROWD: i32 = 512;
+/// Frames in the WAL from which a commit checkpoints. A checkpoint is two fsyncs, which a busy disk may
+/// take a second for; a message is six frames. Where the index of the WAL is not kept (`wal_index.rs`), a
+/// process that opens the store alone replays the WAL at about 2.5 µs a frame.
+const LONGEST_WAL: i32 = if cfg!(target_os = "linux") { 512 } else { 64 };
 
 /// Most statements that are kept compiled: as many as a command runs.
 const STATEMENTS: usize = 32;
@@ -117,6 +112,7 @@ impl Store {
     fn begin(&mut self, behavior: TransactionBehavior) -> Result<SqliteTx<'_>, StoreError> {
         self.start_deadline();
         let Self { place, open, deadline, files, .. } = self;
+        let _opening = open.is_none().then(|| Opening::begin(&place.path));
         let is_writer = !matches!(behavior, TransactionBehavior::Deferred);
         if is_writer {
             *files.get_mut() = None;
@@ -126,7 +122,7 @@ impl Store {
             none => none.insert(open_or_create(place)?),
         };
         if is_writer && open.schema == 0 && !open.is_empty {
-            read_schema(&open.connection);
+            facts::prepare(&open.connection);
         }
         let sqlite = |error| place.translate(error);
         let lock = if is_writer { Some(WriteLock::acquire(place, *deadline)?) } else { None };
@@ -143,10 +139,10 @@ impl Store {
         }
         let mut tx = Transaction::begin(&open.connection, behavior).map_err(sqlite)?;
         // A reader looks up the schema once; a writer each time, for a newer consort may have come.
-        if is_writer || open.schema < SCHEMA {
+        if is_writer || open.schema < NEWEST_SCHEMA {
             open.schema = migrations::version(&tx).map_err(sqlite)?;
         }
-        if open.schema < SCHEMA {
+        if open.schema < NEWEST_SCHEMA {
             drop(tx);
             open.schema = upgraded(&open.connection)?;
             tx = Transaction::begin(&open.connection, behavior).map_err(sqlite)?;
@@ -163,7 +159,7 @@ impl Store {
             is_writer,
             schema: open.schema,
             is_changed: Cell::new(false),
-            lock,
+            _lock: lock,
         })
     }
 
@@ -189,7 +185,7 @@ impl Engine for Store {
     fn newer_schema(&mut self) -> Result<Option<u32>, StoreError> {
         let tx = self.begin(TransactionBehavior::Deferred)?;
         let found = tx.ask(migrations::version)?;
-        Ok((found > SCHEMA).then_some(found))
+        Ok((found > NEWEST_SCHEMA).then_some(found))
     }
 
     fn write(&mut self) -> Result<Box<dyn Tx + '_>, StoreError> {
@@ -203,7 +199,7 @@ impl Engine for Store {
     fn side_files(&self) -> Rc<dyn SideFiles> {
         match self.access {
             StoreUser::Hook => {
-                let of_hook = || Rc::new(StoreFiles::for_a_moment(&self.place.path));
+                let of_hook = || Rc::new(StoreFiles::for_hook(&self.place.path));
                 Rc::clone(self.files.borrow_mut().get_or_insert_with(of_hook)) as Rc<dyn SideFiles>
             }
             StoreUser::Command => Rc::new(StoreFiles::beside(&self.place.path)),
@@ -231,25 +227,22 @@ fn open_or_create(place: &StoreLocation) -> Result<OpenDatabase, StoreError> {
     Ok(OpenDatabase { connection, identity: (file.dev(), file.ino()), is_empty: file.len() == 0, schema: 0 })
 }
 
-/// Has SQLite open its WAL and read the schema before this process gets the write lock, so that nobody
-/// waits for it. The compiled statement is kept for later, and an error shows when it runs.
-fn read_schema(connection: &Connection) {
-    let _ = connection.prepare_cached(ANY_NEWER);
-}
-
 /// Brings an older or empty database up to date, and returns its schema. The caller holds the write lock.
 fn upgrade(place: &StoreLocation, connection: &Connection) -> rusqlite::Result<u32> {
     let from = migrations::version(connection)?;
     // The process that had the lock before may have done it.
-    if from >= SCHEMA {
+    if from >= NEWEST_SCHEMA {
         return Ok(from);
     }
     if from > 0 {
         back_up(connection, &place.path)?;
     }
+    if fs::metadata(&place.path).is_ok_and(|file| file.len() == 0) {
+        make_tables(&place.path)?;
+    }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     migrations::run(connection)?;
-    checkpoint_if_due(connection, Checkpoint::Soon);
+    checkpoint_if_due(connection, Checkpoint::IfLong);
     if from < SIDE_FILES_SINCE {
         // The files beside the database are of another store, or of another version.
         let files = StoreFiles::beside(&place.path);
@@ -257,12 +250,29 @@ fn upgrade(place: &StoreLocation, connection: &Connection) -> rusqlite::Result<u
         if from > 0 {
             files.clear_former();
         }
-        files.begin_with(&presence::present(connection)?);
+        files.make_agent_files(&presence::present(connection)?);
     }
     let text = published_lines::render(&place.path, connection, &DueLines::all_if(true))?;
     let lines = text.as_deref().unwrap_or_default().lines().collect();
     published::write(&place.path, connection, Previous::IsStale, lines);
-    Ok(SCHEMA)
+    Ok(NEWEST_SCHEMA)
+}
+
+/// Makes the tables of an empty database with one flush instead of six: a busy disk may take a second for
+/// each, and a hook has two. Over a connection of its own, whose settings end with it.
+fn make_tables(path: &Path) -> rusqlite::Result<()> {
+    let connection = connect(path)?;
+    // A journal file would be flushed too, and the one page is written whole or not at all.
+    connection.pragma_update(None, "journal_mode", "MEMORY")?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    // The page is on the disk now. The WAL need not be before its first checkpoint: any beginning of it is
+    // sound. A file system that cannot have a WAL is for the caller.
+    if mode == "wal" {
+        connection.pragma_update(None, "synchronous", "OFF")?;
+        migrations::run(&connection)?;
+    }
+    Ok(())
 }
 
 /// Copies the store as it is before it is migrated, once for each version it comes
@@ -321,28 +331,22 @@ fn nap(tries: i32) -> bool {
     true
 }
 
-/// The circumstances of a commit that decide whether it empties the WAL.
+/// Whether a commit empties the WAL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checkpoint {
     /// Something is to be forgotten: the WAL is emptied however short it is, and others are waited for.
     Now,
-    /// The process got the write lock at once.
-    Soon,
-    /// The process had to wait for the write lock, so others may be waiting behind it.
-    Late,
+    /// The WAL is emptied if it has become long.
+    IfLong,
 }
 
 /// Checkpoints and empties the WAL after a commit that left it long. If others are in the way it does
 /// what it can; a later commit does the rest. Returns whether the files may have changed.
 pub(crate) fn checkpoint_if_due(connection: &Connection, checkpoint: Checkpoint) -> bool {
     let frames = FRAMES.replace(0);
-    let is_due = match checkpoint {
-        Checkpoint::Now => true,
-        Checkpoint::Soon => frames >= LONGEST_WAL,
-        Checkpoint::Late => frames >= LONGEST_WAL_IN_A_CROWD,
-    };
+    let is_forgetting = checkpoint == Checkpoint::Now;
+    let is_due = is_forgetting || frames >= LONGEST_WAL;
     if is_due {
-        let is_forgetting = checkpoint == Checkpoint::Now;
         IN_A_HURRY.set(!is_forgetting);
         // VACUUM, because pages keep old bytes in their free room.
         if is_forgetting {

@@ -7,7 +7,6 @@ use consort_core::policy::PolicyChange;
 use consort_core::policy::PolicyStore;
 use consort_core::policy::RuleRecord;
 use rusqlite::Connection;
-use rusqlite::OptionalExtension as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -16,6 +15,8 @@ use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
 use crate::apply::json;
 use crate::apply::parse;
+use crate::facts;
+use crate::facts::Keys;
 
 const RULE: &str = "rule";
 const ASK: &str = "ask";
@@ -63,13 +64,11 @@ pub(crate) fn keep(id: ChangeId, change: &PolicyChange) -> Keep {
 }
 
 fn put(connection: &Connection, kind: &str, id: ChangeId, record: &impl Serialize) -> rusqlite::Result<()> {
-    let mut insert = connection.prepare_cached("REPLACE INTO facts VALUES (?1, ?2, '', ?3)")?;
-    insert.execute([kind, &id.to_string(), &json(record)?]).map(drop)
+    facts::put(connection, kind, &id.to_string(), "", &json(record)?)
 }
 
 fn remove(connection: &Connection, kind: &str, id: ChangeId) -> rusqlite::Result<()> {
-    let mut delete = connection.prepare_cached("DELETE FROM facts WHERE kind = ?1 AND key = ?2")?;
-    delete.execute([kind, &id.to_string()]).map(drop)
+    facts::remove_key(connection, kind, &id.to_string())
 }
 
 fn one<T: DeserializeOwned>(
@@ -77,14 +76,12 @@ fn one<T: DeserializeOwned>(
     kind: &str,
     id: ChangeId,
 ) -> rusqlite::Result<Option<T>> {
-    let mut select = connection.prepare_cached("SELECT value FROM facts WHERE kind = ?1 AND key = ?2")?;
-    select.query_row([kind, &id.to_string()], |row| parse(row.get_ref(0)?.as_str()?, 0)).optional()
+    facts::get(connection, kind, &id.to_string(), "")?.map(|record| parse(&record, 0)).transpose()
 }
 
 /// Lists the records of a kind in the order of their ids, which is that of time.
 fn all<T: DeserializeOwned>(connection: &Connection, kind: &str) -> rusqlite::Result<Vec<T>> {
-    let mut select = connection.prepare_cached("SELECT value FROM facts WHERE kind = ?1 ORDER BY key")?;
-    select.query_map([kind], |row| parse(row.get_ref(0)?.as_str()?, 0))?.collect()
+    facts::parsed(connection, kind, Keys::All)
 }
 
 /// Lists the rules, for the published file.

@@ -32,6 +32,9 @@ use crate::SqliteTx;
 use crate::apply::Subject;
 use crate::apply::json;
 use crate::apply::parse;
+use crate::facts;
+use crate::facts::Fact;
+use crate::facts::Keys;
 
 /// The columns of an agent.
 const AGENT: &str = "session, name, pid, rest, left_at, left_reason";
@@ -39,6 +42,8 @@ const PID: usize = 2;
 const REST: usize = 3;
 const LEFT_AT: usize = 4;
 const LEFT_REASON: usize = 5;
+
+pub(crate) const REPOSITORY: &str = "repository";
 
 /// The index of the project among the cells of `rest`.
 const PROJECT_CELL: usize = 1;
@@ -56,12 +61,13 @@ struct More {
 
 pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceChange) -> rusqlite::Result<()> {
     match change {
-        PresenceChange::RepositorySeen { repository, project, .. } => connection
-            .prepare_cached(
-                "INSERT INTO facts SELECT 'repository', ?1, ?2, ?3
-                 WHERE NOT EXISTS (SELECT 1 FROM facts WHERE kind = 'repository' AND key = ?1)",
-            )?
-            .execute(params![path_text(repository), project.id.as_str(), project.name]),
+        PresenceChange::RepositorySeen { repository, project, .. } => {
+            let path = path_text(repository);
+            if project_of(connection, &path)?.is_none() {
+                facts::put(connection, REPOSITORY, &path, project.id.as_str(), &project.name)?;
+            }
+            Ok(0)
+        }
         PresenceChange::Joined(agent) => put(connection, agent),
         PresenceChange::Renamed { session, name, .. } => connection
             .execute("UPDATE agents SET name = ?2 WHERE session = ?1", [session.as_str(), name.as_str()]),
@@ -151,13 +157,18 @@ impl PresenceStore for SqliteTx<'_> {
         self.ask(present)
     }
 
-    fn left_since(&self, since: Timestamp) -> Result<Vec<(Agent, Timestamp, LeaveReason)>, StoreError> {
-        let sql = format!("SELECT {AGENT} FROM agents WHERE left_at >= ?1 ORDER BY left_at DESC");
+    fn left_since(
+        &self,
+        since: Timestamp,
+        most: usize,
+    ) -> Result<Vec<(Agent, Timestamp, LeaveReason)>, StoreError> {
+        let sql = format!("SELECT {AGENT} FROM agents WHERE left_at >= ?1 ORDER BY left_at DESC LIMIT ?2");
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
         let read = |row: &Row<'_>| {
             let reason = read_reason(row)?.unwrap_or(LeaveReason::Ended);
             Ok((read_agent(row)?, Timestamp(row.get(LEFT_AT)?), reason))
         };
-        self.ask(|tx| tx.prepare(&sql)?.query_map([since.0], read)?.collect())
+        self.ask(|tx| tx.prepare(&sql)?.query_map([since.0, most], read)?.collect())
     }
 
     fn left_before(&self, before: Timestamp) -> Result<Vec<SessionId>, StoreError> {
@@ -189,16 +200,15 @@ impl PresenceStore for SqliteTx<'_> {
         // A bit for each process id, modulo 64, sifts out nearly all rows at the price of one short
         // statement.
         let sieve = pids.iter().fold(0i64, |sieve, pid| sieve | 1 << (pid & 63));
-        let sql = format!(
-            "SELECT {AGENT} FROM agents
-             WHERE (?1 >> (pid & 63)) & 1 AND (left_at IS NULL OR left_reason = '\"asked\"')"
-        );
+        let sql = format!("SELECT {AGENT} FROM agents WHERE (?1 >> (pid & 63)) & 1");
         self.ask(|tx| {
             let mut statement = tx.prepare_cached(&sql)?;
             let (mut rows, mut agents) = (statement.query([sieve])?, Vec::new());
             while let Some(row) = rows.next()? {
-                if pids.contains(&row.get(PID)?) {
-                    agents.push((read_agent(row)?, row.get_ref(LEFT_AT)? == ValueRef::Null));
+                let is_here = row.get_ref(LEFT_AT)? == ValueRef::Null;
+                if pids.contains(&row.get(PID)?) && (is_here || read_reason(row)? == Some(LeaveReason::Asked))
+                {
+                    agents.push((read_agent(row)?, is_here));
                 }
             }
             Ok(agents)
@@ -206,22 +216,19 @@ impl PresenceStore for SqliteTx<'_> {
     }
 
     fn repositories(&self, project: &ProjectId) -> Result<Vec<PathBuf>, StoreError> {
-        let sql = "SELECT key FROM facts WHERE kind = 'repository' AND owner = ?1";
-        self.ask(|tx| {
-            let mut statement = tx.prepare_cached(sql)?;
-            let paths = statement.query_map([project.as_str()], |row| row.get::<_, String>(0))?;
-            paths.map(|path| path.map(PathBuf::from)).collect()
-        })
+        let read = |fact: &Fact<'_>| Ok((fact.owner()? == project.as_str()).then_some(fact.key()?.into()));
+        self.ask(|tx| facts::list(tx, REPOSITORY, Keys::All, read))
     }
 
     fn project_of(&self, repository: &Path) -> Result<Option<Project>, StoreError> {
-        let sql = "SELECT owner, value FROM facts WHERE kind = 'repository' AND key = ?1";
-        self.ask(|tx| tx.prepare_cached(sql)?.query_row([path_text(repository)], read_project).optional())
+        self.ask(|tx| project_of(tx, &path_text(repository)))
     }
 
     fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        let sql = "SELECT DISTINCT owner, value FROM facts WHERE kind = 'repository' ORDER BY owner, value";
-        self.ask(|tx| tx.prepare(sql)?.query_map([], read_project)?.collect())
+        let mut projects = self.ask(|tx| facts::list(tx, REPOSITORY, Keys::All, read_project))?;
+        projects.sort_by(|one, other| (&one.id, &one.name).cmp(&(&other.id, &other.name)));
+        projects.dedup();
+        Ok(projects)
     }
 }
 
@@ -266,8 +273,12 @@ fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
     })
 }
 
-fn read_project(row: &Row<'_>) -> rusqlite::Result<Project> {
-    Ok(Project { id: row.get::<_, String>(0)?.into(), name: row.get(1)? })
+fn project_of(connection: &Connection, repository: &str) -> rusqlite::Result<Option<Project>> {
+    Ok(facts::list(connection, REPOSITORY, Keys::Is(repository), read_project)?.pop())
+}
+
+fn read_project(fact: &Fact<'_>) -> rusqlite::Result<Option<Project>> {
+    Ok(Some(Project { id: fact.owner()?.into(), name: fact.value()?.to_owned() }))
 }
 
 fn read_reason(row: &Row<'_>) -> rusqlite::Result<Option<LeaveReason>> {

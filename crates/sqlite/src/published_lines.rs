@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use consort_core::claims::ClaimChange;
-use consort_core::claims::published::HOLD;
-use consort_core::claims::published::REPOSITORY;
+use consort_core::claims::published::HOLD_LINE_PREFIX;
+use consort_core::claims::published::REPOSITORY_LINE_PREFIX;
 use consort_core::claims::published::hold_line;
 use consort_core::claims::published::repository_line;
 use consort_core::convergence::PredictionNote;
@@ -19,8 +19,12 @@ use consort_core::side_files::unescaped;
 use rusqlite::Connection;
 
 use crate::claims;
+use crate::config;
 use crate::convergence;
+use crate::facts;
+use crate::facts::Keys;
 use crate::policy;
+use crate::presence;
 use crate::side_files::published;
 
 /// Most ended predictions that hooks know of, so that nobody hears of one again.
@@ -98,12 +102,12 @@ pub(crate) fn render(
         (*all || concerned.convergence, *all || concerned.repositories);
     let with_rules = *all || concerned.rules;
     let is_kept = |line: &str| match line {
-        _ if line.starts_with(HOLD) => !line
+        _ if line.starts_with(HOLD_LINE_PREFIX) => !line
             .rsplit_once('\t')
             .is_some_and(|(_, pattern)| patterns.contains(unescaped(pattern).trim_end_matches('\n'))),
-        _ if line.starts_with(REPOSITORY) => !with_repositories,
+        _ if line.starts_with(REPOSITORY_LINE_PREFIX) => !with_repositories,
         _ if line.starts_with(policy_lines::RULE) => !with_rules,
-        _ => !with_convergence && convergence_lines::LINES.iter().any(|tag| line.starts_with(tag)),
+        _ => !with_convergence && convergence_lines::LINE_PREFIXES.iter().any(|tag| line.starts_with(tag)),
     };
     let mut text = String::new();
     if !all {
@@ -112,7 +116,7 @@ pub(crate) fn render(
             .filter(|line| line.ends_with('\n') && is_kept(line))
             .for_each(|line| text += line);
     }
-    let holds = if *all { claims::all(tx)? } else { claims::on(tx, resources)? };
+    let holds = if *all { claims::all(tx)? } else { claims::find_holds(tx, resources)? };
     holds.iter().filter_map(hold_line).for_each(|line| text += &line);
     if with_repositories {
         repositories(tx, &mut text)?;
@@ -127,45 +131,35 @@ pub(crate) fn render(
 }
 
 fn repositories(connection: &Connection, text: &mut String) -> rusqlite::Result<()> {
-    let sql = "SELECT owner, key FROM facts WHERE kind = 'repository'";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        text.push_str(&repository_line(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?));
-    }
-    Ok(())
+    facts::each(connection, presence::REPOSITORY, Keys::All, |fact| {
+        text.push_str(&repository_line(fact.owner()?, fact.key()?));
+        Ok(())
+    })
 }
 
 /// Renders the rules that refuse or ask: the person's, and those of settings.
 fn rules(connection: &Connection, text: &mut String) -> rusqlite::Result<()> {
     policy::rules(connection)?.iter().filter_map(policy_lines::rule_line).for_each(|line| *text += &line);
-    let sql = "SELECT owner, key, value FROM facts WHERE kind = 'setting' AND key LIKE 'policy.%'";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let cell = |column| row.get_ref(column).and_then(|cell| Ok(cell.as_str()?));
-        text.extend(policy_lines::setting_line(cell(0)?, cell(1)?, cell(2)?));
-    }
-    Ok(())
+    facts::each(connection, config::SETTING, Keys::BeginsWith("policy."), |fact| {
+        text.extend(policy_lines::setting_line(fact.owner()?, fact.key()?, fact.value()?));
+        Ok(())
+    })
 }
 
 /// Renders the lines of the threshold, published settings, domains and predictions.
 pub(crate) fn convergence(connection: &Connection) -> rusqlite::Result<String> {
     let mut text = convergence_lines::threshold_line(convergence::tally(connection)?.threshold);
-    let mut settings = connection
-        .prepare_cached("SELECT owner, key, value FROM facts WHERE kind = 'setting' ORDER BY owner")?;
-    let mut rows = settings.query([])?;
-    while let Some(row) = rows.next()? {
-        let cell = |column| row.get_ref(column).and_then(|cell| Ok(cell.as_str()?));
-        text += &convergence_lines::setting_line(cell(0)?, cell(1)?, cell(2)?);
-    }
+    facts::each(connection, config::SETTING, Keys::All, |fact| {
+        text += &convergence_lines::setting_line(fact.owner()?, fact.key()?, fact.value()?);
+        Ok(())
+    })?;
     for (topic, domain) in convergence::assigned(connection)? {
         text += &convergence_lines::domain_line(&topic, domain.as_deref());
     }
     for learned in convergence::learned(connection)? {
         text += &convergence_lines::learned_line(&learned);
     }
-    let mut predictions = convergence::open(connection)?;
+    let mut predictions = convergence::open_predictions(connection)?;
     predictions.extend(convergence::ended(connection, MOST_ENDED)?);
     let notes = predictions.iter().map(PredictionNote::from);
     Ok(notes.fold(text, |text, note| text + &convergence_lines::prediction_line(&note)))

@@ -13,16 +13,16 @@ use consort_core::tasks::TaskRecord;
 use consort_core::tasks::TaskState;
 use consort_core::tasks::TaskStore;
 use rusqlite::Connection;
-use rusqlite::OptionalExtension as _;
-use rusqlite::Row;
 
 use crate::SqliteTx;
 use crate::apply::ChangeOrigin;
 use crate::apply::Keep;
 use crate::apply::json;
-use crate::apply::parse;
+use crate::facts;
+use crate::facts::Fact;
+use crate::facts::Keys;
 
-const TASKS: &str = "facts WHERE kind = 'task'";
+const TASK: &str = "task";
 
 pub(crate) fn apply(
     connection: &Connection,
@@ -30,9 +30,7 @@ pub(crate) fn apply(
     change: &TaskChange,
 ) -> rusqlite::Result<()> {
     let task = name(change.key());
-    let sql = format!("SELECT value FROM {TASKS} AND key = ?1");
-    let former = connection.prepare_cached(&sql)?.query_row([&task], read).optional()?;
-    connection.prepare_cached(&format!("DELETE FROM {TASKS} AND key = ?1"))?.execute([&task])?;
+    let former: Option<TaskRecord> = facts::parsed(connection, TASK, Keys::Is(&task))?.pop();
     let (state, holder) = match change {
         TaskChange::Claimed { worker, .. } => (TaskState::Claimed(worker.clone()), Some(&worker.who)),
         TaskChange::Completed { worker, .. } => (TaskState::Done(worker.clone()), None),
@@ -48,10 +46,7 @@ pub(crate) fn apply(
     };
     let record = TaskRecord { key: change.key().clone(), state, generation };
     let holder = holder.map_or_else(String::new, Actor::to_string);
-    connection
-        .prepare_cached("INSERT INTO facts VALUES ('task', ?1, ?2, ?3)")?
-        .execute([task, holder, json(&record)?])
-        .map(drop)
+    facts::put_only(connection, TASK, &task, &holder, &json(&record)?)
 }
 
 /// Tells how long a change is kept: all about a task for ever, since a completed task stays completed.
@@ -78,34 +73,28 @@ impl TaskStore for SqliteTx<'_> {
     }
 
     fn claimed_tasks(&self) -> Result<Vec<TaskRecord>, StoreError> {
-        let sql = format!("SELECT value FROM {TASKS} AND owner != ''");
-        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([], read)?.collect())
+        let read = |fact: &Fact<'_>| (!fact.owner()?.is_empty()).then(|| fact.parse()).transpose();
+        self.ask(|tx| facts::list(tx, TASK, Keys::All, read))
     }
 
     fn workers(&self) -> Result<BTreeSet<Actor>, StoreError> {
-        let sql = format!("SELECT DISTINCT owner FROM {TASKS} AND owner != ''");
-        let read = |row: &Row<'_>| {
-            let Ok(worker) = row.get_ref(0)?.as_str()?.parse();
-            Ok(worker)
+        let read = |fact: &Fact<'_>| {
+            let Ok(worker) = fact.owner()?.parse();
+            Ok((!fact.owner()?.is_empty()).then_some(worker))
         };
-        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([], read)?.collect())
+        self.ask(|tx| Ok(facts::list(tx, TASK, Keys::All, read)?.into_iter().collect()))
     }
 
     fn task_of(&self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError> {
-        let sql = format!("SELECT value FROM {TASKS} AND owner = ?1");
         let holder = Actor::Agent(session.clone()).to_string();
-        self.ask(|tx| tx.prepare_cached(&sql)?.query_row([holder], read).optional())
+        let read = |fact: &Fact<'_>| (fact.owner()? == holder).then(|| fact.parse()).transpose();
+        self.ask(|tx| Ok(facts::list(tx, TASK, Keys::All, read)?.into_iter().next()))
     }
 }
 
 impl SqliteTx<'_> {
     /// Lists the tasks whose key is `start`, a tab and more.
     fn tasks_below(&self, start: &str) -> Result<Vec<TaskRecord>, StoreError> {
-        let sql = format!("SELECT value FROM {TASKS} AND key >= ?1 || char(9) AND key < ?1 || char(10)");
-        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([start], read)?.collect())
+        self.ask(|tx| facts::parsed(tx, TASK, Keys::BeginsWith(&format!("{start}\t"))))
     }
-}
-
-fn read(row: &Row<'_>) -> rusqlite::Result<TaskRecord> {
-    parse(row.get_ref(0)?.as_str()?, 0)
 }

@@ -70,7 +70,7 @@ fn go(app: &mut StoryApp, step: &Step) {
         }
         Step::Release { who, what, force } => drop(claims_story::release(app, *who, WHAT[*what], *force)),
         Step::Contest { who, what } => {
-            host.call_from(&[*who]);
+            host.set_caller_ancestors(&[*who]);
             let caller = store_story::facts(&host, None);
             let _ = app.contest(&caller, "/shop/main".as_ref(), WHAT[*what], None);
         }
@@ -98,7 +98,7 @@ proptest! {
         }
         for step in &steps {
             go(&mut app, step);
-            let standing = claims_story::standing(&mut app);
+            let standing = claims_story::present_holds(&mut app);
             claims_story::assert_nobody_is_in_anybodys_way(&standing);
             let everything = [Pattern::tree("")];
             let held = app.engine_mut().side_files().held_near(&everything, Case::Matters);

@@ -25,7 +25,7 @@ fn app(temp: &tempfile::TempDir) -> StoryApp {
 #[derive(Clone, Debug)]
 enum Step {
     Prompt(u32, String),
-    Visit(u32, String, bool),
+    FileVisit(u32, String, bool),
     Write(u32, u32),
     Leave(u32),
     Die(u32),
@@ -40,7 +40,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         || proptest::collection::vec("cookie|harbour|meadow|lantern", 1..4).prop_map(|words| words.join(" "));
     let step = prop_oneof![
         8 => (who(), words()).prop_map(|(who, words)| Step::Prompt(who, words)),
-        4 => (who(), "[ab]", any::<bool>()).prop_map(|(who, path, written)| Step::Visit(who, path, written)),
+        4 => (who(), "[ab]", any::<bool>()).prop_map(|(who, path, written)| Step::FileVisit(who, path, written)),
         1 => (who(), who()).prop_map(|(from, to)| Step::Write(from, to)),
         1 => who().prop_map(Step::Leave),
         1 => who().prop_map(Step::Die),
@@ -55,9 +55,11 @@ fn go(app: &mut StoryApp, step: &Step) {
     let name = |who: &u32| format!("s{who}");
     match step {
         Step::Prompt(who, words) => drop(convergence_story::prompt(app, &name(who), words)),
-        Step::Visit(who, path, written) => drop(convergence_story::visit(app, &name(who), path, *written)),
+        Step::FileVisit(who, path, written) => {
+            drop(convergence_story::visit(app, &name(who), path, *written))
+        }
         Step::Write(from, to) => {
-            app.host().call_from(&[*from]);
+            app.host().set_caller_ancestors(&[*from]);
             let request = messages_story::request(app, &[&format!("Agent{to}")], "about the cookie");
             let _ = app.send(&request);
         }

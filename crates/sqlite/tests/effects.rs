@@ -5,7 +5,7 @@
 use std::fs;
 
 use consort_core::engine::Engine as _;
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
 use consort_core::journal::NewEntry;
@@ -72,7 +72,7 @@ impl Both {
         let (verbs, entries) = (self.app.engine_mut().side_files(), self.copy.side_files());
         for session in ["s1", "s2", "s3"] {
             let session = session.into();
-            let flags = (entries.flag(&session), verbs.flag(&session));
+            let flags = (entries.mail_flags(&session), verbs.mail_flags(&session));
             assert_eq!(flags.0, flags.1, "{what}: the mail of {session}");
         }
     }
@@ -85,7 +85,7 @@ fn joined(change: &Change) -> Option<SessionId> {
     }
 }
 
-fn sorted(topics: Vec<Topic>) -> Vec<String> {
+fn sorted(topics: Vec<NewsTopic>) -> Vec<String> {
     let mut topics: Vec<String> = topics.iter().map(|topic| format!("{topic:?}")).collect();
     topics.sort();
     topics.dedup();
@@ -101,7 +101,7 @@ fn an_entry_has_the_same_effects_wherever_it_comes_from() {
     let name = |app: &mut StoryApp| store_story::who(app).agents[1].agent.name.to_string();
     both.check("send", |app| {
         let to = name(app);
-        app.host().call_from(&[1]);
+        app.host().set_caller_ancestors(&[1]);
         let request = messages_story::request(app, &[to.as_str(), "@me"], "hello");
         app.send(&request).unwrap();
     });

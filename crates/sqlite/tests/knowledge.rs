@@ -154,7 +154,7 @@ fn the_past_is_as_the_journal_had_it() {
         entries.retain(|entry| entry.at <= at);
         let mut expected = app.engine_mut().temporary_knowledge();
         expected.ingest(&entries, entries.last().map_or(0, |entry| entry.seq)).unwrap();
-        let found = app.knowledge_as_of(&Scope::Global, at).unwrap();
+        let found = app.open_knowledge_as_of(&Scope::Global, at).unwrap();
         assert_eq!(all_of(&*found), all_of(&*expected), "{at:?}");
     }
 }

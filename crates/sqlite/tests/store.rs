@@ -21,7 +21,8 @@ use consort_core::presence::CallerFacts;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_core::presence::Status;
-use consort_sqlite::SCHEMA;
+use consort_core::presence::WhoScope;
+use consort_sqlite::NEWEST_SCHEMA;
 use consort_sqlite::Store;
 use consort_sqlite::StoreUser;
 use consort_testkit::claims_story;
@@ -55,7 +56,7 @@ fn correspondence_is_looked_for_since_a_moment() {
     for (session, pid, name) in [("raven", 10, "Raven"), ("bear", 11, "Bear")] {
         store_story::join(&mut app, session, pid, NameWish::Insist(name.into())).unwrap();
     }
-    app.host().call_from(&[10]);
+    app.host().set_caller_ancestors(&[10]);
     let request = messages_story::request(&app, &["Bear"], "hello");
     app.send(&request).unwrap();
     let sent = app.host().now();
@@ -140,7 +141,7 @@ fn a_call_is_noted_as_that_of_the_session_that_called() {
     let last_active = |app: &StoryApp| app.activity_of(&"quiet".into()).unwrap().last_active;
     let before = last_active(&app);
     app.host().advance(Timestamp::MINUTE);
-    app.host().call_from(&[7]);
+    app.host().set_caller_ancestors(&[7]);
     let (_, hosted) = app.ancestors();
     assert_eq!(hosted.clone().map(|session| session.to_string()), Some("busy".into()));
     let facts = |hint| CallerFacts { hosted: hosted.clone(), ..store_story::facts(app.host(), hint) };
@@ -167,16 +168,32 @@ fn holders_are_those_who_hold_something() {
     assert_eq!(holders, [(agent("bear"), false), (agent("raven"), true)].into());
 }
 
+/// Otherwise what a server answers would grow with every session of the day.
+#[test]
+fn of_those_who_have_left_the_latest_are_listed() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app_at(temp.path());
+    for n in 0..102 {
+        let session = format!("s{n}");
+        store_story::join(&mut app, &session, n + 1, NameWish::Any).unwrap();
+        app.leave(&session.as_str().into(), LeaveReason::Ended, Actor::Consort).unwrap();
+        app.host().advance(1);
+    }
+    let everyone = app.who(&WhoScope::Everywhere, None, |_| Vec::new()).unwrap().agents;
+    let sessions: Vec<&str> = everyone.iter().map(|seen| seen.agent.session.as_str()).collect();
+    assert_eq!((sessions.len(), sessions[0], sessions[99]), (100, "s101", "s2"));
+}
+
 #[test]
 fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
     for pid in [9, 3] {
-        app.host().start(pid, "first");
+        app.host().start_process(pid, "first");
     }
     store_story::join(&mut app, "s", 7, NameWish::Any).unwrap();
     let above = |app: &StoryApp, pids: &[u32]| {
-        app.host().call_from(pids);
+        app.host().set_caller_ancestors(pids);
         let (ancestors, hosted) = app.ancestors();
         let hosted = hosted.map(|session| session.to_string());
         (ancestors.iter().map(|process| process.pid).collect::<Vec<_>>(), hosted)
@@ -187,9 +204,9 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     assert_eq!(above(&app, &[9, 7, 3]), (vec![9, 7], Some("s".to_owned())));
     assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512], Some("t".to_owned())));
     // The same process id is another process.
-    app.host().start(7 + 512, "second");
+    app.host().start_process(7 + 512, "second");
     assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], None));
-    app.host().start(7 + 512, "first");
+    app.host().start_process(7 + 512, "first");
     // While its process lives, a session stays in it.
     assert!(matches!(
         store_story::join(&mut app, "t", 8, NameWish::Any),
@@ -198,7 +215,7 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     // After that it goes on in another process, and the ancestors above the old one count.
     app.host().kill(7 + 512);
     store_story::join(&mut app, "t", 8, NameWish::Any).unwrap();
-    app.host().start(7 + 512, "first");
+    app.host().start_process(7 + 512, "first");
     assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], None));
     assert_eq!(above(&app, &[8, 3]), (vec![8], Some("t".to_owned())));
     app.leave(&"t".into(), LeaveReason::Ended, Actor::Consort).unwrap();
@@ -211,7 +228,7 @@ fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
     let mut app = app_at(temp.path());
     store_story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
     let mut opened_before = app_at(temp.path());
-    opened_before.host().start(1, "first");
+    opened_before.host().start_process(1, "first");
     assert_eq!(store_story::roster(&mut opened_before), "Raven idle");
     drop(app);
     let newer = rusqlite::Connection::open_in_memory().unwrap();
@@ -221,7 +238,7 @@ fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
         .unwrap();
 
     let mut app = app_at(temp.path());
-    app.host().start(1, "first");
+    app.host().start_process(1, "first");
     assert_eq!(store_story::roster(&mut app), "Raven idle");
     newer.execute_batch("DROP INDEX store.letters_unread; DROP TABLE store.letters").unwrap();
     let beyond = app.unread_count(&Actor::Person).unwrap_err().to_string();
@@ -229,7 +246,10 @@ fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
     // Also if the store was opened before the newer schema came.
     for app in [&mut app, &mut opened_before] {
         let refused = store_story::join(app, "t", 2, NameWish::Any).unwrap_err().to_string();
-        assert!(refused.contains("schema 99") && refused.contains(&format!("knows {SCHEMA}")), "{refused}");
+        assert!(
+            refused.contains("schema 99") && refused.contains(&format!("knows {NEWEST_SCHEMA}")),
+            "{refused}"
+        );
     }
 }
 
@@ -245,20 +265,20 @@ fn what_is_forgotten_stays_so_where_its_entry_is_kept() {
     claims_story::hold(&mut app, 2, &["topic:auth"], Strength::Advisory, HoldMode::Exclusive).unwrap();
     claims_story::contest(&mut app, 1, "topic:auth").unwrap();
     let mailbox = Actor::Agent("t".into());
-    app.host().be(99);
+    app.host().play_process(99);
     let letters =
         app.inbox(&UnreadLettersRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
     assert_eq!(letters.len(), 1);
     app.mark_read(&mailbox, &letters).unwrap();
 
     app.host().advance(31 * Timestamp::DAY);
-    app.retain(store_story::MONTH).unwrap();
+    app.apply_retention(store_story::MONTH_RETENTION).unwrap();
     let sent = app.sent(&Actor::Agent("s".into()), 9).unwrap();
     assert!(sent.is_empty(), "{sent:?}");
     // The entries that the first retention itself recorded are old by now too.
     app.host().advance(31 * Timestamp::DAY);
-    app.retain(store_story::MONTH).unwrap();
-    assert_eq!(claims_story::standing(&mut app).len(), 1);
+    app.apply_retention(store_story::MONTH_RETENTION).unwrap();
+    assert_eq!(claims_story::present_holds(&mut app).len(), 1);
     assert!(app.journal_verify().unwrap().is_sound(), "{:?}", app.journal_verify());
     app.journal_rebuild().unwrap();
     assert_eq!(app.unread_count(&mailbox).unwrap(), 0);
@@ -342,7 +362,7 @@ fn the_last_entry_is_never_dropped() {
     let mut last = app.journal_last_seq().unwrap();
     for _ in 0..4 {
         app.host().advance(40 * Timestamp::DAY);
-        app.retain(store_story::MONTH).unwrap();
+        app.apply_retention(store_story::MONTH_RETENTION).unwrap();
         let now = app.journal_last_seq().unwrap();
         assert!(now >= last, "from {last} back to {now}");
         last = now;
@@ -406,15 +426,15 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
             drop(app.note_activity(&session(s).into(), &ActivityUpdate::of(Status::Working)))
         }
         Verb::Kill { pid } => app.host().kill(pid.into()),
-        Verb::Reuse { pid } => drop(app.host().start(pid.into(), "another")),
+        Verb::Reuse { pid } => drop(app.host().start_process(pid.into(), "another")),
         Verb::Look => drop(store_story::who(app)),
         Verb::Wait { days } => app.host().advance(i64::from(days) * Timestamp::DAY),
         Verb::Retain { days } => {
             let retention = Retention { journal_days: days.into(), message_days: days.into() };
-            app.retain(retention).unwrap();
+            app.apply_retention(retention).unwrap();
         }
         Verb::Send { pid, to } => {
-            app.host().call_from(&[pid.into()]);
+            app.host().set_caller_ancestors(&[pid.into()]);
             let to =
                 to.map_or_else(|| vec!["all".to_owned(), "@me".to_owned()], |name| vec![format!("n{name}")]);
             let to: Vec<&str> = to.iter().map(String::as_str).collect();
@@ -428,15 +448,15 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
                 2 => DeliveryPoint::AfterTool,
                 _ => DeliveryPoint::End { may_go_on: true },
             };
-            app.host().be(1_000);
+            app.host().play_process(1_000);
             let batch = app.collect(&session(s).into(), moment, &|_| None).unwrap();
             if let Some(batch) = batch.filter(|_| shown) {
-                app.shown(&batch).unwrap();
+                app.note_batch_shown(&batch).unwrap();
             }
             app.host().kill(1_000);
         }
         Verb::Read { session: s, to_its_end } => {
-            app.host().be(1_001);
+            app.host().play_process(1_001);
             let mailbox = if s == 0 { Actor::Person } else { Actor::Agent(session(s).into()) };
             let request = UnreadLettersRequest { mailbox, from: None, peek: false };
             let letters = app.inbox(&request).unwrap();

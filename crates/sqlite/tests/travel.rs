@@ -36,7 +36,7 @@ fn app_at(dir: &Path) -> StoryApp {
 }
 
 fn reserve(app: &mut StoryApp, pid: u32, path: &str) -> Result<i64, ClaimError> {
-    app.host().call_from(&[pid]);
+    app.host().set_caller_ancestors(&[pid]);
     let request = HoldRequest {
         caller: facts(app.host(), None),
         cwd: PathBuf::from("/shop/main"),
@@ -103,7 +103,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
         store_story::join(&mut app, session, pid, NameWish::Insist(name.into())).unwrap();
     }
     let send = |app: &mut StoryApp, pid: u32, to: &str| {
-        app.host().call_from(&[pid]);
+        app.host().set_caller_ancestors(&[pid]);
         let request = request(app, &[to], "hello");
         app.send(&request).unwrap()
     };
@@ -118,7 +118,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
         .inbox(&UnreadLettersRequest { mailbox: Actor::Agent("t".into()), from: None, peek: true })
         .unwrap();
     let last = &letters.last().unwrap().message;
-    assert_eq!((other.called(), last.called(Some(&bear))), ("#1".into(), "bench#1".into()));
+    assert_eq!((other.message_name(), last.message_name(Some(&bear))), ("#1".into(), "bench#1".into()));
     // A number alone means a message of one's own project; with a project's name, one of that project.
     let text = |app: &mut StoryApp, name: &str, here| {
         let name: MessageName = name.parse().unwrap();
@@ -140,7 +140,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
         let letters = app.inbox(&request).unwrap();
         app.mark_read(&mailbox, &letters).unwrap();
     }
-    app.retain(store_story::MONTH).unwrap();
+    app.apply_retention(store_story::MONTH_RETENTION).unwrap();
     app.journal_rebuild().unwrap();
     assert_eq!(send(&mut app, 1, "Bear").number, 3);
 }
@@ -156,7 +156,7 @@ fn a_part_of_an_entry_is_dropped_and_the_rest_keeps_its_name() {
     assert!(first.changes.len() == 2, "{first:?}");
     app.leave(&"s".into(), LeaveReason::Ended, Actor::Person).unwrap();
     app.host().advance(40 * Timestamp::DAY);
-    app.retain(store_story::MONTH).unwrap();
+    app.apply_retention(store_story::MONTH_RETENTION).unwrap();
     let left = all(&mut app).remove(0);
     assert_eq!((left.id, left.changes.len()), (first.id, 2));
     assert_eq!(left.changes[0], first.changes[0]);

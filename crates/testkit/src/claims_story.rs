@@ -41,7 +41,7 @@ pub fn hold(
     strength: Strength,
     mode: HoldMode,
 ) -> Result<Vec<Hold>, ClaimError> {
-    app.host().call_from(&[pid]);
+    app.host().set_caller_ancestors(&[pid]);
     let what = what.iter().map(|what| (*what).to_owned()).collect();
     let (caller, cwd) = (facts(app.host(), None), HERE.into());
     let request = HoldRequest { caller, cwd, what, strength, mode, reason: None, ttl: None };
@@ -53,7 +53,7 @@ pub fn reserve(app: &mut StoryApp, pid: u32, what: &[&str]) -> Result<Vec<Hold>,
 }
 
 pub fn release(app: &mut StoryApp, pid: u32, what: &str, force: bool) -> Result<usize, ClaimError> {
-    app.host().call_from(&[pid]);
+    app.host().set_caller_ancestors(&[pid]);
     let what = ReleaseTarget::These(vec![what.to_owned()]);
     let (caller, cwd) = (facts(app.host(), None), HERE.into());
     let request = ReleaseRequest { caller, cwd, what, strength: None, force };
@@ -61,13 +61,13 @@ pub fn release(app: &mut StoryApp, pid: u32, what: &str, force: bool) -> Result<
 }
 
 pub fn contest(app: &mut StoryApp, pid: u32, what: &str) -> Result<Hold, ClaimError> {
-    app.host().call_from(&[pid]);
+    app.host().set_caller_ancestors(&[pid]);
     let caller = facts(app.host(), None);
     app.contest(&caller, HERE.as_ref(), what, Some("urgent"))
 }
 
 /// Lists all present holds.
-pub fn standing(app: &mut StoryApp) -> Vec<Hold> {
+pub fn present_holds(app: &mut StoryApp) -> Vec<Hold> {
     let caller = facts(app.host(), None);
     app.holds(&caller, None, 0).unwrap().holds.into_iter().map(|seen| seen.hold).collect()
 }
@@ -123,7 +123,7 @@ pub fn claims_story(engine: impl Engine + 'static) {
     };
     let named: Vec<String> = conflicts.iter().map(|seen| seen.hold.resource.shown()).collect();
     assert_eq!(named, ["src/auth/", "config.yaml"]);
-    assert_eq!(standing(&mut app).len(), 2, "nothing was taken on the way");
+    assert_eq!(present_holds(&mut app).len(), 2, "nothing was taken on the way");
     reserve(&mut app, 2, &["src/authentication/"]).unwrap();
 
     // A write to another's path is refused; a write to one's own or to a free path passes.
@@ -135,13 +135,13 @@ pub fn claims_story(engine: impl Engine + 'static) {
     assert_eq!(write(&mut app, "s2", "README.md"), Verdict::Free);
 
     // The person can override a hold, for a while; an agent cannot.
-    host.call_from(&[2]);
+    host.set_caller_ancestors(&[2]);
     let caller = facts(&host, None);
     assert!(matches!(
         app.override_hold(&caller, HERE.as_ref(), "config.yaml", 5),
         Err(ClaimError::NotAllowed(_))
     ));
-    host.call_from(&[]);
+    host.set_caller_ancestors(&[]);
     let caller = facts(&host, None);
     app.override_hold(&caller, HERE.as_ref(), "config.yaml", 5).unwrap();
     assert_eq!(write(&mut app, "s2", "config.yaml"), Verdict::Free);
@@ -198,7 +198,7 @@ fn abandoned(app: &mut StoryApp) {
     host.kill(1);
     assert_eq!(write(app, "s3", "src/auth/login.rs"), Verdict::Free);
     reserve(app, 3, &["src/auth/login.rs"]).unwrap();
-    assert_nobody_is_in_anybodys_way(&standing(app));
+    assert_nobody_is_in_anybodys_way(&present_holds(app));
 }
 
 fn host_now(app: &StoryApp) -> i64 {
@@ -216,7 +216,7 @@ depends: TASK-01
 ";
 
 fn task(app: &StoryApp, pid: u32, id: Option<&str>) -> TaskRequest {
-    app.host().call_from(&[pid]);
+    app.host().set_caller_ancestors(&[pid]);
     TaskRequest {
         caller: facts(app.host(), None),
         cwd: HERE.into(),
@@ -239,14 +239,14 @@ pub fn renewal_story(engine: impl Engine + 'static) {
     let host = app.host().clone();
     join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();
     join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
-    host.call_from(&[1]);
+    host.set_caller_ancestors(&[1]);
     let (caller, what) = (facts(&host, None), vec!["src/".to_owned()]);
     let (strength, mode) = (Strength::Blocking, HoldMode::Exclusive);
     let ttl = Some(60 * Timestamp::MINUTE);
     app.hold(&HoldRequest { caller, cwd: HERE.into(), what, strength, mode, reason: None, ttl }).unwrap();
     let wrote = |app: &mut StoryApp, path: &str| {
         app.note_writes(&"s1".into(), &[format!("{HERE}/{path}").into()]).unwrap();
-        standing(app)
+        present_holds(app)
             .first()
             .and_then(|hold| hold.until)
             .map(|until| until.since(host.now()) / Timestamp::MINUTE)
@@ -257,7 +257,7 @@ pub fn renewal_story(engine: impl Engine + 'static) {
     host.advance(20 * Timestamp::MINUTE);
     assert_eq!(wrote(&mut app, "docs/a.md"), Some(20));
     assert_eq!(wrote(&mut app, "src/a.rs"), Some(60));
-    let forgotten = |app: &mut StoryApp, session: &str| app.forgotten(&session.into()).unwrap();
+    let forgotten = |app: &mut StoryApp, session: &str| app.remind_of_forgotten(&session.into()).unwrap();
     assert_eq!(forgotten(&mut app, "s1"), None);
     host.advance(61 * Timestamp::MINUTE);
     assert_eq!(wrote(&mut app, "src/a.rs"), None, "what is over is not renewed");
@@ -294,14 +294,14 @@ fn idle_holders_are_told_of_and_lose_what_others_want(app: &mut StoryApp, host: 
     let told = "Falcon, which holds lib/ that you asked for, has been idle for 16m";
     assert!(app.letters("s2").iter().any(|text| text.starts_with(told)), "{:#?}", app.letters("s2"));
     // An agent that waits for a hold without having contested it is told too.
-    host.call_from(&[2]);
-    host.be(77);
+    host.set_caller_ancestors(&[2]);
+    host.play_process(77);
     let waiter = facts(host, None);
     let mut held = app.holds(&waiter, None, 0).unwrap().holds;
     held.retain(|seen| seen.hold.resource.shown() == "docs/");
     assert_eq!(held.len(), 1);
     app.note_activity(&"s1".into(), &ActivityUpdate::of(Status::Idle)).unwrap();
-    app.wait_for(&waiter, host.now(), &held).unwrap();
+    app.note_waiting(&waiter, host.now(), &held).unwrap();
     host.advance(14 * Timestamp::MINUTE);
     assert_eq!(app.tell_of_stuck().unwrap(), 0, "not idle for long again");
     host.advance(2 * Timestamp::MINUTE);

@@ -3,7 +3,7 @@
 use consort_core::Timestamp;
 use consort_core::convergence::Prediction;
 use consort_core::convergence::PredictionOutcome;
-use consort_core::convergence::RadarOutcome;
+use consort_core::convergence::RadarView;
 use consort_core::engine::Engine;
 use consort_core::journal::Actor;
 use consort_core::messages::UnreadLettersRequest;
@@ -30,7 +30,7 @@ pub fn visit(app: &mut StoryApp, session: &str, path: &str, written: bool) -> Ve
     app.note_visit(&session.into(), &path, written, false, &|_| None).unwrap()
 }
 
-pub fn radar(app: &mut StoryApp) -> RadarOutcome {
+pub fn radar(app: &mut StoryApp) -> RadarView {
     let project = project(app);
     app.radar(&project, &|_| None).unwrap()
 }
@@ -46,7 +46,7 @@ fn project(app: &mut StoryApp) -> ProjectId {
 
 /// Reads a session's unread messages.
 fn remarks(app: &mut StoryApp, session: &str) -> Vec<String> {
-    app.host().be(100);
+    app.host().play_process(100);
     let mailbox = Actor::Agent(session.into());
     let letters = app.inbox(&UnreadLettersRequest { mailbox, from: None, peek: false }).unwrap();
     letters.into_iter().map(|letter| letter.message.sent.text).collect()
@@ -75,7 +75,7 @@ pub fn convergence_story(engine: impl Engine + 'static) {
     // The agents meet in another topic; this time one writes to the other about it.
     let told = deepen_until_told(&mut app, "invoice");
     assert_eq!(told, 1);
-    app.host().call_from(&[1]);
+    app.host().set_caller_ancestors(&[1]);
     let request = messages_story::request(&app, &["Raven"], "the invoice is mine until noon");
     app.send(&request).unwrap();
     assert_eq!(prompt(&mut app, "s1", "the invoice again").len(), 0);

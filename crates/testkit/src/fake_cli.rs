@@ -39,13 +39,13 @@ impl FakeCli {
     }
 
     /// Returns the prompts and answers that were submitted to it, in order.
-    pub fn noted(&self) -> Vec<String> {
+    pub fn submitted_texts(&self) -> Vec<String> {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         log.lines().filter(|line| *line != RESTS).map(str::to_owned).collect()
     }
 
     /// Counts how often it has worked and come to rest.
-    pub fn rests(&self) -> usize {
+    pub fn count_rests(&self) -> usize {
         fs::read_to_string(&self.log).unwrap_or_default().lines().filter(|line| *line == RESTS).count()
     }
 }

@@ -12,6 +12,7 @@ use consort_core::claims::FileStamp;
 use consort_core::claims::Pattern;
 use consort_core::host::Clock;
 use consort_core::host::Files;
+use consort_core::host::NewsTopic;
 use consort_core::host::Notifier;
 use consort_core::host::PlacedDirectory;
 use consort_core::host::Process;
@@ -19,7 +20,6 @@ use consort_core::host::Processes;
 use consort_core::host::RealPath;
 use consort_core::host::Repositories;
 use consort_core::host::RootCommit;
-use consort_core::host::Topic;
 
 /// A fake machine. Clones share its state.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ struct Machine {
     /// The running processes: the id of each, and a text for its start that tells reused ids apart.
     processes: BTreeMap<u32, String>,
     ancestors: Vec<u32>,
-    notified: Vec<Vec<Topic>>,
+    notified: Vec<Vec<NewsTopic>>,
     /// The process that the test currently plays.
     me: u32,
     /// The files that were written: their text and the time in nanoseconds.
@@ -58,7 +58,7 @@ impl FakeHost {
     }
 
     /// Starts a process, or reuses its id with another start.
-    pub fn start(&self, pid: u32, life: &str) -> Process {
+    pub fn start_process(&self, pid: u32, life: &str) -> Process {
         self.0.borrow_mut().processes.insert(pid, life.to_owned());
         process(pid, life)
     }
@@ -68,13 +68,13 @@ impl FakeHost {
     }
 
     /// Sets the ancestors of the caller, nearest first.
-    pub fn call_from(&self, ancestors: &[u32]) {
+    pub fn set_caller_ancestors(&self, ancestors: &[u32]) {
         self.0.borrow_mut().ancestors = ancestors.to_vec();
     }
 
     /// Makes the test play this process from now on.
-    pub fn be(&self, pid: u32) {
-        self.start(pid, "first");
+    pub fn play_process(&self, pid: u32) {
+        self.start_process(pid, "first");
         self.0.borrow_mut().me = pid;
     }
 
@@ -90,12 +90,12 @@ impl FakeHost {
     }
 
     /// Returns the topics that were notified so far, and forgets them.
-    pub fn take_notified(&self) -> Vec<Topic> {
+    pub fn take_notified(&self) -> Vec<NewsTopic> {
         std::mem::take(&mut self.0.borrow_mut().notified).concat()
     }
 
     /// Returns the topics of the last notification.
-    pub fn last_notified(&self) -> Vec<Topic> {
+    pub fn last_notified(&self) -> Vec<NewsTopic> {
         self.0.borrow().notified.last().cloned().unwrap_or_default()
     }
 }
@@ -216,7 +216,7 @@ impl Files for FakeHost {
 }
 
 impl Notifier for FakeHost {
-    fn notify(&self, topics: &[Topic]) {
+    fn notify(&self, topics: &[NewsTopic]) {
         self.0.borrow_mut().notified.push(topics.to_vec());
     }
 }

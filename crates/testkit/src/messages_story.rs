@@ -2,7 +2,7 @@
 
 use consort_core::Timestamp;
 use consort_core::engine::Engine;
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
 use consort_core::journal::Number;
@@ -19,7 +19,7 @@ use consort_core::messages::UnreadLettersRequest;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 
-use crate::store_story::MONTH;
+use crate::store_story::MONTH_RETENTION;
 use crate::store_story::StoryApp;
 use crate::store_story::facts;
 use crate::store_story::join;
@@ -32,7 +32,7 @@ pub fn request(app: &StoryApp, to: &[&str], text: &str) -> SendRequest {
 
 /// Sends a message; `from` is the process that hosts the sender, 0 for the person.
 fn send(app: &mut StoryApp, from: u32, to: &[&str], text: &str) -> Result<Number, MessageRefusal> {
-    app.host().call_from(&[from]);
+    app.host().set_caller_ancestors(&[from]);
     let request = request(app, to, text);
     refusal(app.send(&request).map(|outcome| outcome.number))
 }
@@ -54,7 +54,7 @@ fn who(session: &str) -> Actor {
 
 /// Reads a mailbox to its end; returns the messages' numbers in order.
 fn read(app: &mut StoryApp, mailbox: &Actor) -> Vec<Number> {
-    app.host().be(99);
+    app.host().play_process(99);
     let letters =
         app.inbox(&UnreadLettersRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
     app.mark_read(mailbox, &letters).unwrap();
@@ -63,7 +63,7 @@ fn read(app: &mut StoryApp, mailbox: &Actor) -> Vec<Number> {
 
 /// Collects the mail of a session as a hook in the process `pid` would.
 fn collect(app: &mut StoryApp, pid: u32, session: &str, moment: DeliveryPoint) -> Option<DeliveredBatch> {
-    app.host().be(pid);
+    app.host().play_process(pid);
     app.collect(&session.into(), moment, &|_| None).unwrap()
 }
 
@@ -97,8 +97,8 @@ pub fn messages_story(engine: impl Engine + 'static) {
     // A message is one entry with one letter, and notifies only its recipients.
     let first = send(&mut app, 10, &["bear"], "hello").unwrap();
     assert_eq!((first, app.journal_last_seq().unwrap()), (1, before + 1));
-    assert!(host.last_notified().contains(&Topic::Mailbox(who("bear"))));
-    assert!(!host.last_notified().contains(&Topic::Mailbox(Actor::Person)));
+    assert!(host.last_notified().contains(&NewsTopic::Mailbox(who("bear"))));
+    assert!(!host.last_notified().contains(&NewsTopic::Mailbox(Actor::Person)));
     assert_eq!(receipts(&mut app, &who("raven")), "Bear waiting");
     let peek = UnreadLettersRequest { mailbox: who("bear"), from: None, peek: true };
     assert_eq!(app.inbox(&peek).unwrap().len(), 1);
@@ -107,7 +107,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert_eq!(receipts(&mut app, &who("raven")), "Bear read");
 
     // A message with the same key is sent once; another text with that key is refused.
-    host.call_from(&[10]);
+    host.set_caller_ancestors(&[10]);
     let keyed = SendRequest { key: Some("k".into()), ..request(&app, &["Bear"], "once") };
     let outcome = app.send(&keyed).unwrap();
     let again = app.send(&keyed).unwrap();
@@ -118,7 +118,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
 
     // A reply without names finds the sender, even renamed, and joins the thread.
     app.rename(&"raven".into(), "Crow", Actor::Person).unwrap();
-    host.call_from(&[11]);
+    host.set_caller_ancestors(&[11]);
     let reply = SendRequest {
         to: Recipients::Sender,
         reply_to: Some(named(first)),
@@ -167,7 +167,7 @@ fn by_hooks(app: &mut StoryApp) {
     let batch = collect(app, 50, "bear", DeliveryPoint::AfterTool).unwrap();
     assert!(batch.text.contains("> one") && batch.text.contains("from Crow"), "{}", batch.text);
     assert_eq!(receipts(app, &who("raven")), "Bear delivered");
-    app.shown(&batch).unwrap();
+    app.note_batch_shown(&batch).unwrap();
     host.kill(50);
     assert_eq!(collect(app, 51, "bear", DeliveryPoint::AfterTool), None);
     assert_eq!(receipts(app, &who("raven")), "Bear delivered");
@@ -183,7 +183,7 @@ fn by_hooks(app: &mut StoryApp) {
     host.kill(60);
     let batch = collect(app, 62, "bear", DeliveryPoint::Prompt).unwrap();
     assert!(batch.text.contains("shown again"), "{}", batch.text);
-    app.shown(&batch).unwrap();
+    app.note_batch_shown(&batch).unwrap();
     assert_eq!(collect(app, 63, "bear", DeliveryPoint::End { may_go_on: true }), None);
     assert_eq!(receipts(app, &who("raven")), "Bear read");
     assert!(two > one);
@@ -197,7 +197,7 @@ fn in_batches(app: &mut StoryApp) {
     }
     let shown = |app: &mut StoryApp, pid: u32, moment: DeliveryPoint| {
         let batch = collect(app, pid, "bear", moment).unwrap();
-        app.shown(&batch).unwrap();
+        app.note_batch_shown(&batch).unwrap();
         host.kill(pid);
         batch.text
     };
@@ -253,7 +253,7 @@ fn forgotten(app: &mut StoryApp, three: Number) {
     host.kill(12);
     crate::store_story::roster(app);
     host.advance(31 * Timestamp::DAY);
-    app.retain(MONTH).unwrap();
+    app.apply_retention(MONTH_RETENTION).unwrap();
     let entries = app.journal_tail(&TailRequest { limit: 1_000, ..Default::default() }).unwrap();
     let mut news = entries.iter().flat_map(|entry| &entry.changes);
     let is_dropped = |change: &MessageChange| match change {
@@ -269,6 +269,6 @@ fn forgotten(app: &mut StoryApp, three: Number) {
     app.journal_rebuild().unwrap();
     assert_eq!(read(app, &Actor::Person), [kept]);
     host.advance(62 * Timestamp::DAY);
-    app.retain(MONTH).unwrap();
+    app.apply_retention(MONTH_RETENTION).unwrap();
     assert!(app.journal_verify().unwrap().is_sound());
 }

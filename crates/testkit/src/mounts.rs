@@ -12,7 +12,7 @@ const INSIDE: &str = "CONSORT_TEST_MOUNTS";
 /// Tells whether this process has its own mounts, which no other process sees. If not, it runs the
 /// test again in a process that has; the test has passed when this returns false.
 /// It needs root or user namespaces. `test` is the whole name of the test, with its modules.
-pub fn are_own(test: &str) -> bool {
+pub fn ensure_own_mounts(test: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
     }

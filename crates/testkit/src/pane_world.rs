@@ -89,7 +89,7 @@ impl PaneWorld {
     }
 
     /// Keeps the model that Codex was told to use, if it offers a newer one; returns whether it did.
-    pub fn keep_model(&self, pane: &str) -> bool {
+    pub fn decline_newer_model(&self, pane: &str) -> bool {
         let is_offered = |screen: &str| screen.contains(". Try new model");
         let was_offered = is_offered(&self.screen(pane));
         if was_offered {

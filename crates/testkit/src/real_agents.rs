@@ -35,7 +35,7 @@ impl RealAgent {
         }
     }
 
-    /// Returns the model that the CLI is told to use.
+    /// Returns the model that the real CLI under test is told to use.
     pub fn model(self) -> &'static str {
         match self {
             Self::Codex => "gpt-5.5",
@@ -69,7 +69,7 @@ impl RealAgent {
     }
 
     /// Makes a step in which the model runs a command.
-    pub fn shell(self, command: &str) -> Step {
+    pub fn shell_step(self, command: &str) -> Step {
         let (tool, input) = match self {
             Self::Codex => ("exec_command", json!({ "cmd": command })),
             Self::Gemini => ("run_shell_command", json!({ "command": command, "description": "a step" })),
@@ -81,7 +81,7 @@ impl RealAgent {
     }
 
     /// Makes a step in which the model writes a file of the project.
-    pub fn write(self, world: &Sealed, path: &str, text: &str) -> Step {
+    pub fn write_step(self, world: &Sealed, path: &str, text: &str) -> Step {
         let place = world.project().canonicalize().unwrap().join(path);
         let (tool, input) = match self {
             Self::Codex => {
@@ -97,7 +97,7 @@ impl RealAgent {
     }
 
     /// Makes a step in which the model calls one of our MCP tools.
-    pub fn ours(self, tool: &str, input: serde_json::Value) -> Step {
+    pub fn our_tool_step(self, tool: &str, input: serde_json::Value) -> Step {
         let tool = match self {
             // A namespace, and the name in it.
             Self::Codex => format!("mcp__consort/{tool}"),
@@ -201,7 +201,7 @@ trust_level = "trusted"
     }
 
     /// Makes the command of a headless turn in the sealed world's project.
-    pub fn headless(self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
+    pub fn headless_command(self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
         let arguments: &[&str] = match self {
             Self::Codex => &["exec", "--json", "--dangerously-bypass-hook-trust", prompt],
             Self::Gemini => &["-p", prompt, "--output-format", "stream-json", "--approval-mode", "yolo"],
@@ -224,7 +224,7 @@ trust_level = "trusted"
 
     /// Makes the command of a headless turn in the default mode; what the CLI would ask about is
     /// refused.
-    pub fn asking(self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
+    pub fn asking_command(self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
         let arguments: &[&str] = match self {
             Self::Codex => &[
                 "exec",

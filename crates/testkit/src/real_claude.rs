@@ -32,7 +32,7 @@ impl Claude {
     }
 
     /// Makes the command of a headless turn in the sealed world's project.
-    pub fn headless(&self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
+    pub fn headless_command(&self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
         let mut claude = world.command(self.bin.join("claude"));
         claude
             .envs(self.environment(world, model))
@@ -44,7 +44,7 @@ impl Claude {
 
     /// Makes the command of a headless turn in the mode that asks the person; what it would ask about
     /// is refused.
-    pub fn asking(&self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
+    pub fn asking_command(&self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
         let mut claude = world.command(self.bin.join("claude"));
         claude
             .envs(self.environment(world, model))

@@ -55,7 +55,7 @@ impl Resident {
         });
         let mut resident = Self { child, lines, door: Door::Stdin(stdin) };
         if !is_pi {
-            let address = resident.said(|line| line.split("http://").nth(1).map(str::to_owned));
+            let address = resident.wait_for_line(|line| line.split("http://").nth(1).map(str::to_owned));
             let session = post(&address, "/session", &json!({}))["id"].as_str().unwrap().to_owned();
             resident.door = Door::Server { address, session };
         }
@@ -67,9 +67,9 @@ impl Resident {
     }
 
     /// Sends a prompt, and does not wait for the answer.
-    pub fn prompt(&mut self, text: &str) {
+    pub fn send_prompt(&mut self, text: &str) {
         match &self.door {
-            Door::Stdin(_) => self.tell(&json!({ "type": "prompt", "message": text })),
+            Door::Stdin(_) => self.send_line(&json!({ "type": "prompt", "message": text })),
             Door::Server { address, session } => {
                 let parts = json!({ "agent": "plan", "parts": [{ "type": "text", "text": text }] });
                 post(address, &format!("/session/{session}/prompt_async"), &parts);
@@ -78,13 +78,13 @@ impl Resident {
     }
 
     /// Sends a line to a CLI that reads lines from standard input.
-    pub fn tell(&mut self, line: &Value) {
+    pub fn send_line(&mut self, line: &Value) {
         let Door::Stdin(Some(stdin)) = &mut self.door else { panic!("it does not speak in lines") };
         writeln!(stdin, "{line}").unwrap();
     }
 
     /// Sends a GET request to the CLI's server or, with a body, a POST request.
-    pub fn ask(&self, path: &str, body: Option<&Value>) -> Value {
+    pub fn send_request(&self, path: &str, body: Option<&Value>) -> Value {
         let Door::Server { address, .. } = &self.door else { panic!("it is no server") };
         match body {
             Some(body) => post(address, path, body),
@@ -93,7 +93,7 @@ impl Resident {
     }
 
     /// Waits until `look` finds something in a line that the CLI has printed.
-    pub fn said<T>(&self, look: impl Fn(&str) -> Option<T>) -> T {
+    pub fn wait_for_line<T>(&self, look: impl Fn(&str) -> Option<T>) -> T {
         for _ in 0..600 {
             if let Some(found) = self.lines.lock().unwrap().iter().find_map(|line| look(line)) {
                 return found;

@@ -12,7 +12,7 @@ pub fn rounds(few: usize, many: usize) -> usize {
 }
 
 /// Returns a pseudo-random number below a limit: the same sequence in every run.
-pub fn chance(below: u64) -> u64 {
+pub fn random_below(below: u64) -> u64 {
     static STATE: AtomicU64 = AtomicU64::new(0x2545_f491_4f6c_dd1d);
     let step = |state: u64| {
         let state = state ^ (state << 13);

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use crate::seat::HostProcess;
 use crate::seat::HostedCommand;
-use crate::seat::at_terminal;
+use crate::seat::attach_terminal;
 
 /// A directory with a home and a project for one test; deleted when dropped.
 pub struct Sealed {
@@ -67,7 +67,7 @@ impl Sealed {
     }
 
     /// Moves a file or a directory away, as if someone had removed it.
-    pub fn lose(&self, path: &Path) {
+    pub fn move_away(&self, path: &Path) {
         if fs::symlink_metadata(path).is_err() {
             return;
         }
@@ -108,7 +108,7 @@ impl Sealed {
                 command.arg(argument);
             }
         }
-        at_terminal(&mut command, true);
+        attach_terminal(&mut command, true);
         command
     }
 
@@ -131,7 +131,7 @@ impl Sealed {
 
     /// Runs a hook of this session and returns the text that it puts before the model; `more` is added
     /// to the hook's payload.
-    pub fn told(&self, session: &str, event: &str, more: &serde_json::Value) -> Option<String> {
+    pub fn hook_text(&self, session: &str, event: &str, more: &serde_json::Value) -> Option<String> {
         let mut call =
             serde_json::json!({ "session_id": session, "cwd": self.project(), "tool_name": "Bash" });
         call.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
@@ -181,7 +181,7 @@ impl Sealed {
         let (stdout, stderr, code) = if is_of_session || is_hook {
             self.seat().spawn(command).output(input)
         } else {
-            at_terminal(command, true);
+            attach_terminal(command, true);
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             let mut child = command.spawn().unwrap();
             let _ = child.stdin.take().unwrap().write_all(input);

@@ -144,7 +144,7 @@ impl HostedCommand {
 /// Gives a command a controlling terminal of its own, as a person's shell would. If
 /// `types`, the word that is asked for there is typed, else `no`.
 #[expect(unsafe_code, reason = "what happens between fork and exec is the caller's to answer for")]
-pub fn at_terminal(command: &mut Command, types: bool) {
+pub fn attach_terminal(command: &mut Command, types: bool) {
     let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     rustix::pty::grantpt(&master).unwrap();
     rustix::pty::unlockpt(&master).unwrap();

@@ -33,7 +33,7 @@ use consort_core::presence::WhoScope;
 use crate::FakeHost;
 
 /// The retention of a month for everything.
-pub const MONTH: Retention = Retention { journal_days: 30, message_days: 30 };
+pub const MONTH_RETENTION: Retention = Retention { journal_days: 30, message_days: 30 };
 
 /// An app with any engine, on a fake machine.
 pub struct StoryApp {
@@ -92,7 +92,7 @@ pub fn join_at(
     wish: NameWish,
     cwd: &str,
 ) -> Result<JoinOutcome, PresenceError> {
-    let process = app.host().start(pid, "first");
+    let process = app.host().start_process(pid, "first");
     app.join(&JoinRequest {
         session: session.into(),
         wish,
@@ -161,7 +161,7 @@ pub fn store_story(engine: impl Engine + 'static) {
     pulses_and_callers(&mut app);
 
     // A reused process id does not mean that the agent is alive; reading that it is gone adds no entry.
-    host.start(10, "second");
+    host.start_process(10, "second");
     assert_eq!(roster(&mut app), "Bear idle, Raven gone");
     let after_death = app.journal_last_seq().unwrap();
     assert_eq!(roster(&mut app), "Bear idle, Raven gone");
@@ -205,10 +205,10 @@ fn pulses_and_callers(app: &mut StoryApp) {
     assert!(who(app).agents[0].subagents.is_empty());
 
     // The caller is the nearest registered ancestor, whatever the environment says.
-    host.call_from(&[99, 11, 10]);
+    host.set_caller_ancestors(&[99, 11, 10]);
     let caller = app.caller(&facts(&host, Some("s-raven"))).unwrap();
     assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Bear"));
-    host.call_from(&[99]);
+    host.set_caller_ancestors(&[99]);
     let person = facts(&host, Some("s-raven"));
     assert_eq!(app.caller(&person).unwrap(), Caller::Person, "a hint makes nobody an agent");
     let in_agent = CallerFacts { in_agent: true, ..person.clone() };
@@ -228,9 +228,9 @@ fn told_and_forgotten(app: &mut StoryApp) {
 
     // Retention forgets agents that left long ago, keeps what is needed, and returns its count.
     app.host().advance(40 * Timestamp::DAY);
-    let dropped = app.retain(MONTH).unwrap();
+    let dropped = app.apply_retention(MONTH_RETENTION).unwrap();
     assert!(dropped > 0);
-    assert_eq!(app.retain(MONTH).unwrap(), 0);
+    assert_eq!(app.apply_retention(MONTH_RETENTION).unwrap(), 0);
     assert_eq!(roster(app), "Bear idle");
     let verification = app.journal_verify().unwrap();
     assert!(verification.is_sound(), "{verification:?}");

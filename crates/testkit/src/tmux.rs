@@ -54,7 +54,7 @@ impl<'w> Tmux<'w> {
     }
 
     /// Waits until the screen shows `text`.
-    pub fn shows(&self, text: &str) {
+    pub fn wait_for_text(&self, text: &str) {
         until(text, || self.screen(), |screen| screen.contains(text));
     }
 }

@@ -330,7 +330,7 @@ pub struct SettingInfo {
 
 /// The text of a tab about an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DetailText {
+pub struct AgentTabText {
     /// The key of the agent; `tab` is the index of the tab.
     pub agent: String,
     pub tab: usize,
@@ -350,7 +350,7 @@ pub struct Data {
     pub runs: Vec<RunInfo>,
     pub feed: std::collections::VecDeque<FeedLine>,
     pub settings: Vec<SettingInfo>,
-    pub detail: DetailText,
+    pub detail: AgentTabText,
     /// The last question to the knowledge, and the lines that were found.
     pub found: (String, Vec<String>),
 }

@@ -14,7 +14,7 @@ pub enum Effect {
     /// Runs `consort` with the terminal, for a command that asks or has a screen of its own.
     InTerminal(CommandRun),
     /// Carries out a change that the person has confirmed by typing the word that was shown.
-    Confirmed(Confirmed),
+    Confirmed(WeakeningChange),
     /// Ends an override, by which everyone may write a path.
     EndOverride {
         path: String,
@@ -57,7 +57,7 @@ pub struct CommandRun {
     pub input: Option<String>,
     /// The directory that the command runs in, if not the screen's.
     pub cwd: Option<String>,
-    pub shown: Shown,
+    pub shown: OutcomeForm,
     /// The input line that the command came from, given back if the command fails.
     pub typed: Option<Box<Input>>,
 }
@@ -80,13 +80,13 @@ impl CommandRun {
 
     /// Makes the screen show everything that the command prints.
     pub fn as_page(self) -> Self {
-        Self { shown: Shown::Page, ..self }
+        Self { shown: OutcomeForm::Page, ..self }
     }
 }
 
 /// The form in which the outcome of a command is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shown {
+pub enum OutcomeForm {
     /// A line at the bottom.
     #[default]
     Line,
@@ -96,7 +96,7 @@ pub enum Shown {
 
 /// A change that weakens protection, and so has to be confirmed by a typed word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Confirmed {
+pub enum WeakeningChange {
     /// Lets everyone write a path for ten minutes.
     Override { path: String, worktree: String },
     /// Takes a reservation from its holder.
@@ -117,7 +117,7 @@ pub struct Interest {
 }
 
 /// Carries effects out. Their outcomes arrive later, as [`crate::Event`]s.
-pub trait Door {
+pub trait EffectRunner {
     /// Notes that the person has just pressed a key, and returns the time.
     fn touched(&mut self) -> Timestamp;
 
@@ -125,5 +125,5 @@ pub trait Door {
     fn carry_out(&mut self, effect: Effect);
 
     /// Runs `consort` in the terminal, which belongs to the command until it ends.
-    fn in_terminal(&mut self, errand: &CommandRun);
+    fn in_terminal(&mut self, command: &CommandRun);
 }

@@ -5,10 +5,9 @@ use crossterm::event::KeyEvent;
 use crossterm::event::MouseEvent;
 
 use crate::AgentInfo;
+use crate::AgentTabText;
 use crate::AgentTopicsInfo;
 use crate::CommandRun;
-use crate::Confirmed;
-use crate::DetailText;
 use crate::FeedLine;
 use crate::Item;
 use crate::MessageInfo;
@@ -17,6 +16,7 @@ use crate::ReservationInfo;
 use crate::RunInfo;
 use crate::SettingInfo;
 use crate::TaskInfo;
+use crate::WeakeningChange;
 
 /// An event from the terminal or from the door.
 #[derive(Clone, Debug)]
@@ -30,9 +30,9 @@ pub enum Event {
     /// An effect needs the terminal, to run `consort` with these words.
     Terminal(Vec<String>),
     /// A change has to be confirmed by a typed word.
-    Ask(Confirmed),
+    Ask(WeakeningChange),
     /// A command has ended.
-    Done(Outcome),
+    Done(CommandOutcome),
 }
 
 /// New data for the screen. Only data that has changed is sent.
@@ -52,7 +52,7 @@ pub enum News {
     /// The feed starts again with no entries, because another store has replaced the last one.
     FeedBegins,
     Settings(Vec<SettingInfo>),
-    Detail(DetailText),
+    Detail(AgentTabText),
     /// A question to the knowledge, and the lines that were found.
     Found(String, Vec<String>),
     /// The reason why the screen is not up to date; `None` once it is again.
@@ -63,8 +63,8 @@ pub enum News {
 
 /// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    pub errand: CommandRun,
+pub struct CommandOutcome {
+    pub command: CommandRun,
     pub is_well: bool,
     /// The output of the command, on either stream.
     pub text: String,

@@ -137,7 +137,7 @@ pub fn action(key: &KeyEvent) -> Option<KeyAction> {
 }
 
 /// Returns the spelling of the key of an action.
-pub fn shown(action: KeyAction) -> &'static str {
+pub fn key_spelling(action: KeyAction) -> &'static str {
     KEYS.iter().find(|row| row.action == action).map_or("", |row| row.shown)
 }
 

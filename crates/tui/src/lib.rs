@@ -1,6 +1,6 @@
 //! The screen of `consort up`: shows all agents at a glance, and lets the person answer each with a key.
 //!
-//! [`Model`] is plain data. [`update`] is a pure function from a model and an event to effects; a [`Door`]
+//! [`Model`] is plain data. [`update`] is a pure function from a model and an event to effects; an [`EffectRunner`]
 //! carries those out, and their outcomes arrive as events. [`view::draw`] is a pure function from a model to
 //! cells. So the screen is tested without a terminal, and **nothing in this crate reads the store, starts a
 //! process or asks for the time**; only [`terminal`] touches a terminal.

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use consort_core::Timestamp;
 use ratatui_core::layout::Rect;
 
-use crate::Confirmed;
 use crate::Data;
 use crate::Effect;
 use crate::Interest;
 use crate::LineEdit;
+use crate::WeakeningChange;
 
 /// A panel of the screen, in the order of the digits that open them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub enum ChatTab {
 
 /// The part of the screen that keys act on while nothing is typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Focus {
+pub enum FocusedFrame {
     /// The queue of items that need the person.
     Queue,
     #[default]
@@ -182,7 +182,7 @@ pub enum InputPurpose {
     /// The word that confirms a change.
     Word {
         word: String,
-        confirmed: Confirmed,
+        confirmed: WeakeningChange,
     },
 }
 
@@ -295,7 +295,7 @@ pub enum ClickTarget {
 
 /// The colours that the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Senses {
+pub struct TerminalColours {
     pub has_colour: bool,
     pub is_light: bool,
 }
@@ -306,7 +306,7 @@ pub struct Model {
     pub data: Data,
     pub now: Timestamp,
     pub size: (u16, u16),
-    pub senses: Senses,
+    pub colours: TerminalColours,
     /// The project that the screen was started in.
     pub project: String,
     /// The project whose agents are shown; `None` for all projects.
@@ -316,7 +316,7 @@ pub struct Model {
     /// The advice that is shown if no agent is here.
     pub hint: String,
     pub panel: Panel,
-    pub focus: Focus,
+    pub focus: FocusedFrame,
     /// The selected item of the queue, by its key.
     pub item: Option<String>,
     /// The selected agent, by its key.
@@ -367,13 +367,13 @@ impl Model {
             data: Data::default(),
             now,
             size,
-            senses: Senses { has_colour: true, is_light: false },
+            colours: TerminalColours { has_colour: true, is_light: false },
             project: project.to_owned(),
             scope: Some(project.to_owned()),
             clis: Vec::new(),
             hint: String::new(),
             panel: Panel::Agents,
-            focus: Focus::Main,
+            focus: FocusedFrame::Main,
             item: None,
             agent: None,
             rows: [0; 9],

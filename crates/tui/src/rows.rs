@@ -321,7 +321,7 @@ impl Model {
     }
 
     /// Finds the override by which the person lets everyone write a reserved path.
-    pub(crate) fn opened_by(&self, one: &ReservationInfo) -> Option<&ReservationInfo> {
+    pub(crate) fn find_override(&self, one: &ReservationInfo) -> Option<&ReservationInfo> {
         let covers = |open: &&ReservationInfo| {
             let is_below = open.path.ends_with('/') && one.path.starts_with(&open.path);
             open.is_overridden && open.project == one.project && (open.path == one.path || is_below)

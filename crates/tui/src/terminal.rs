@@ -16,8 +16,8 @@ use ratatui_core::style::Modifier;
 use rustix::event::PollFd;
 use rustix::event::PollFlags;
 
-use crate::Door;
 use crate::Effect;
+use crate::EffectRunner;
 use crate::Event;
 use crate::Model;
 use crate::News;
@@ -35,7 +35,7 @@ const FIRST: Duration = Duration::from_secs(2);
 /// a byte in `wake`.
 pub fn run(
     model: &mut Model,
-    door: &mut dyn Door,
+    door: &mut dyn EffectRunner,
     events: &Receiver<Event>,
     wake: impl AsFd,
     is_ended: &dyn Fn() -> bool,
@@ -117,12 +117,12 @@ fn size() -> (u16, u16) {
     crossterm::terminal::size().ok().filter(|(columns, rows)| columns * rows > 0).unwrap_or((80, 24))
 }
 
-fn carry_out(effects: Vec<Effect>, door: &mut dyn Door, screen: &mut Screen) -> io::Result<()> {
+fn carry_out(effects: Vec<Effect>, door: &mut dyn EffectRunner, screen: &mut Screen) -> io::Result<()> {
     for effect in effects {
         match effect {
-            Effect::InTerminal(errand) => {
+            Effect::InTerminal(command) => {
                 restore_terminal();
-                door.in_terminal(&errand);
+                door.in_terminal(&command);
                 screen.take_terminal()?;
             }
             Effect::Redraw => screen.shown = None,

@@ -18,7 +18,7 @@ use axum::response::sse::Event;
 use axum::response::sse::KeepAlive;
 use axum::routing::get;
 use consort_core::call_context;
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
 use consort_core::project::ProjectId;
@@ -113,9 +113,9 @@ async fn follow(inner: &Arc<Inner>, project: Option<ProjectId>, mut last: Seq, l
 /// Returns a channel that gets a notice when the journal has grown, and after every `NAP` without
 /// news.
 pub(crate) fn news(inner: &Arc<Inner>, project: Option<ProjectId>) -> std::io::Result<mpsc::Receiver<()>> {
-    let listener = inner.calls.listen(project.map(Topic::Project).as_ref())?;
+    let listener = inner.calls.listen(project.map(NewsTopic::Project).as_ref())?;
     let (notice, news) = mpsc::channel(1);
-    call_context::in_background(listener, NAP, move |_| {
+    call_context::listen_in_background(listener, NAP, move |_| {
         let _ = notice.try_send(());
         !notice.is_closed()
     })?;

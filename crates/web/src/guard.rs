@@ -59,7 +59,7 @@ pub(crate) enum ApiAccess {
 
 impl ApiAccess {
     /// Adds to the facts about a caller the proof that its token gives.
-    pub(crate) fn proves(self, facts: CallerFacts) -> CallerFacts {
+    pub(crate) fn add_proof(self, facts: CallerFacts) -> CallerFacts {
         match self {
             Self::Person if !facts.in_agent => CallerFacts { proof: Proof::Token, ..facts },
             Self::All | Self::Person | Self::Read => facts,

@@ -81,13 +81,13 @@ impl HttpServer {
     }
 
     /// Adds host names by which the server may be called, besides those of the loopback address.
-    pub fn known_as(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+    pub fn with_host_names(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
         self.guard.hosts.extend(hosts.into_iter().map(|host| guard::host_name(&host)));
         self
     }
 
     /// Adds another service at `path`, behind the same guard.
-    pub fn with<S>(mut self, path: &str, service: S) -> Self
+    pub fn with_service<S>(mut self, path: &str, service: S) -> Self
     where
         S: tower_service::Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Response: IntoResponse,

@@ -157,7 +157,7 @@ impl Reader {
                 let status = event["error_status"].as_u64();
                 let error = event["error"].as_str().unwrap_or("unknown");
                 let why = status.map_or_else(|| error.to_owned(), |status| format!("{error} ({status})"));
-                let attempt = worker_output::small(&event["attempt"]).unwrap_or(1);
+                let attempt = worker_output::as_count(&event["attempt"]).unwrap_or(1);
                 let until = event["retry_delay_ms"].as_i64().map(|delay| now.plus(delay));
                 told.push(WorkerEvent::Retries { attempt, why, until });
             }
@@ -261,7 +261,7 @@ fn results(event: &Value, told: &mut Vec<WorkerEvent>) {
 fn usage(result: &Value) -> Usage {
     let since = result["model_usage_since_last_result"].as_object();
     let models = since.or_else(|| result["modelUsage"].as_object());
-    let mut all = Usage { turns: worker_output::small(&result["num_turns"]), ..Usage::default() };
+    let mut all = Usage { turns: worker_output::as_count(&result["num_turns"]), ..Usage::default() };
     for model in models.into_iter().flat_map(|models| models.values()) {
         all = all.with(&Usage {
             input: model["inputTokens"].as_u64(),

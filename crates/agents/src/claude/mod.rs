@@ -16,7 +16,7 @@ use consort_core::monitor::Permissions;
 use consort_core::policy::AskAnswer;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
-use consort_core::presence::LiveState;
+use consort_core::presence::CliStatus;
 use serde_json::json;
 
 use crate::Ability;
@@ -213,11 +213,11 @@ impl AgentCli for Claude {
             "/etc/claude-code/managed-settings.json",
             "/Library/Application Support/ClaudeCode/managed-settings.json",
         );
-        let mut all = hook_switch::switches(files, |text| hook_switch::is_on(text, "disableAllHooks"));
+        let mut all = hook_switch::switches(files, |text| hook_switch::flag_if_true(text, "disableAllHooks"));
         all.extend(hook_switch::switches([managed], |text| {
             ["disableAllHooks", "allowManagedHooksOnly"]
                 .into_iter()
-                .find_map(|name| hook_switch::is_on(text, name))
+                .find_map(|name| hook_switch::flag_if_true(text, name))
         }));
         all
     }
@@ -295,7 +295,7 @@ impl AgentCli for Claude {
         wake::wake(config_dir, agent, activity)
     }
 
-    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<LiveState> {
+    fn cli_status(&self, config_dir: &Path, agent: &Agent) -> Option<CliStatus> {
         session_file::SessionFile::read(config_dir, agent).and_then(session_file::SessionFile::state)
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::presence::Agent;
-use consort_core::presence::LiveState;
+use consort_core::presence::CliStatus;
 use consort_core::presence::Status;
 use serde::Deserialize;
 
@@ -46,10 +46,10 @@ impl SessionFile {
         }
     }
 
-    pub(super) fn state(self) -> Option<LiveState> {
+    pub(super) fn state(self) -> Option<CliStatus> {
         let status = self.status()?;
         let waiting_for = self.waiting_for.filter(|_| status == Status::Waiting);
-        Some(LiveState { status, waiting_for, at: None })
+        Some(CliStatus { status, waiting_for, at: None })
     }
 }
 

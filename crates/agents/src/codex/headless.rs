@@ -123,7 +123,7 @@ impl OutputReader for Reader {
         let failure = self.failure.take().map(|message| {
             let mut failure = failure::read(None, &message, over.now);
             if failure.kind == FailureKind::Limit {
-                failure.until = failure.until.or_else(|| run_log::wall_time(&message, log.ahead, over.now));
+                failure.until = failure.until.or_else(|| run_log::retry_time(&message, log.ahead, over.now));
             }
             failure
         });

@@ -18,7 +18,7 @@ use consort_core::hooks::Replaces;
 use consort_core::monitor::Permissions;
 use consort_core::policy::AskAnswer;
 use consort_core::presence::Agent;
-use consort_core::presence::LiveState;
+use consort_core::presence::CliStatus;
 use consort_core::presence::SessionId;
 use serde_json::Value;
 
@@ -327,7 +327,7 @@ impl AgentCli for Codex {
             run.argue(["-c".to_owned(), format!("hooks.{event}={}", inline(&hooks["hooks"][event]))]);
         }
         if is_alone && !events.is_empty() {
-            run.argue(["-c".to_owned(), trust::reviewed(once.program, &events)]);
+            run.argue(["-c".to_owned(), trust::reviewed_argument(once.program, &events)]);
         }
         if once.mcp {
             let tools = format!("tools = {}\n", allow::codex_tools());
@@ -339,7 +339,7 @@ impl AgentCli for Codex {
     }
 
     /// Read from Codex's log, because no hook fires when a turn is interrupted or fails.
-    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<LiveState> {
+    fn cli_status(&self, config_dir: &Path, agent: &Agent) -> Option<CliStatus> {
         session_log::idle(&rollout(config_dir, agent.session.as_str())?, |event| {
             match event["payload"]["type"].as_str()? {
                 "turn_aborted" | "task_complete" => Some(true),

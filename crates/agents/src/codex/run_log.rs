@@ -88,7 +88,7 @@ fn ahead(path: &Path, session: &str) -> Option<i64> {
 
 /// Returns the time that a message gives in local time: `try again at 12:29 PM.`, `try again at Nov 18th,
 /// 2026 12:29 PM.`
-pub(super) fn wall_time(message: &str, ahead: i64, now: Timestamp) -> Option<Timestamp> {
+pub(super) fn retry_time(message: &str, ahead: i64, now: Timestamp) -> Option<Timestamp> {
     let (_, told) = message.rsplit_once("try again at ")?;
     let words: Vec<&str> = told.split([' ', ',']).filter(|word| !word.is_empty()).collect();
     let clock = words.iter().position(|word| word.contains(':'))?;
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_time_on_the_wall_is_one_in_its_zone() {
         let at =
-            |message: &str, hours: i64| wall_time(message, hours * Timestamp::HOUR, NOW).map(Timestamp::utc);
+            |message: &str, hours: i64| retry_time(message, hours * Timestamp::HOUR, NOW).map(Timestamp::utc);
         assert_eq!(at("or try again at 12:29 PM.", 0).as_deref(), Some("2026-11-17T12:29:00Z"));
         assert_eq!(at("or try again at 12:29 PM.", 1).as_deref(), Some("2026-11-17T11:29:00Z"));
         assert_eq!(at("try again at 1:05 AM.", 0).as_deref(), Some("2026-11-18T01:05:00Z"));

@@ -37,7 +37,7 @@ pub(super) fn unreviewed(files: &[PathBuf], programs: &[&str], config: &str) -> 
 
 /// Returns the argument that marks our own hooks for these events as reviewed, if the hooks are arguments
 /// too.
-pub(super) fn reviewed(program: &str, events: &[&str]) -> String {
+pub(super) fn reviewed_argument(program: &str, events: &[&str]) -> String {
     let one = |event: &&str| {
         let place = Value::from(format!("{ARGUMENTS}:{}:0:0", snake_case(event)));
         format!("{place} = {{trusted_hash = {}}}", Value::from(hash_of(program, event)))

@@ -68,7 +68,7 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
 /// Derives a session id from the run's directory, which no other run uses.
 fn new_session(dir: &Path) -> String {
     let path = dir.as_os_str().as_encoded_bytes();
-    let (high, low) = (text::checksum(path), text::checksum(&[path, b"#"].concat()));
+    let (high, low) = (text::stable_hash(path), text::stable_hash(&[path, b"#"].concat()));
     let (a, b, c) = (high >> 32, high >> 16 & 0xffff, high & 0xfff);
     let (d, e) = (low >> 48 & 0x3fff | 0x8000, low & 0xffff_ffff_ffff);
     format!("{a:08x}-{b:04x}-4{c:03x}-{d:04x}-{e:012x}")
@@ -183,7 +183,7 @@ fn in_all(end: &Value) -> Usage {
             output: count("outputTokens"),
             cache_read: read,
             cache_write: written,
-            turns: worker_output::small(&model["requests"]["count"]),
+            turns: worker_output::as_count(&model["requests"]["count"]),
             cost: None,
         });
     }

@@ -17,7 +17,7 @@ use consort_core::hooks::Replaces;
 use consort_core::monitor::Permissions;
 use consort_core::policy::AskAnswer;
 use consort_core::presence::Agent;
-use consort_core::presence::LiveState;
+use consort_core::presence::CliStatus;
 use serde_json::Value;
 use serde_json::json;
 
@@ -167,7 +167,7 @@ impl AgentCli for Copilot {
             project.join("settings.json"),
             project.join("settings.local.json"),
         ];
-        hook_switch::switches(files, |text| hook_switch::is_on(text, "disableAllHooks"))
+        hook_switch::switches(files, |text| hook_switch::flag_if_true(text, "disableAllHooks"))
     }
 
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
@@ -175,7 +175,7 @@ impl AgentCli for Copilot {
     }
 
     /// Read from Copilot's log, because no hook fires when a turn is interrupted.
-    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<LiveState> {
+    fn cli_status(&self, config_dir: &Path, agent: &Agent) -> Option<CliStatus> {
         let log = format!("session-state/{}/events.jsonl", agent.session.path_part());
         session_log::idle(&config_dir.join(log), |event| match event["type"].as_str()? {
             "abort" | "session.error" => Some(true),

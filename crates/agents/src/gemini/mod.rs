@@ -135,7 +135,7 @@ fn prompt(prompt: &str) -> String {
 /// Returns the home, below our own directory, for runs that link to `config_dir`: one for each `config_dir`,
 /// so that files saved there belong to it alone.
 fn home(dir: &Path, config_dir: &Path) -> PathBuf {
-    dir.join(format!("gemini-{:016x}", text::checksum(config_dir.as_os_str().as_encoded_bytes())))
+    dir.join(format!("gemini-{:016x}", text::stable_hash(config_dir.as_os_str().as_encoded_bytes())))
 }
 
 fn settings(level: Level<'_>) -> PathBuf {

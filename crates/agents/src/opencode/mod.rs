@@ -221,5 +221,5 @@ fn server(program: &str) -> Value {
 }
 
 fn plugin(program: &str) -> String {
-    plugin_dialect::plugin(include_str!("plugin.js"), "opencode", program)
+    plugin_dialect::plugin_text(include_str!("plugin.js"), "opencode", program)
 }

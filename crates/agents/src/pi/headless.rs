@@ -78,7 +78,7 @@ impl OutputReader for Reader {
                 told.push(worker_output::ends(id, event["isError"] != true, &said));
             }
             Some("auto_retry_start") => {
-                let attempt = worker_output::small(&event["attempt"]).unwrap_or(1);
+                let attempt = worker_output::as_count(&event["attempt"]).unwrap_or(1);
                 let why = text_at(&event, "/errorMessage").unwrap_or_default();
                 let until = event["delayMs"].as_i64().map(|delay| now.plus(delay));
                 told.push(WorkerEvent::Retries { attempt, why, until });

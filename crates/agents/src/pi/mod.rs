@@ -148,5 +148,5 @@ impl AgentCli for Pi {
 }
 
 fn plugin(program: &str) -> String {
-    plugin_dialect::plugin(include_str!("extension.ts"), "pi", program)
+    plugin_dialect::plugin_text(include_str!("extension.ts"), "pi", program)
 }

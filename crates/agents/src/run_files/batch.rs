@@ -29,10 +29,10 @@ pub enum BatchForm {
 
 impl BatchForm {
     /// Chooses the format by the end of a file's name.
-    pub fn of(file: &str) -> Self {
+    pub fn by_file_name(file: &str) -> Self {
         let name = file.to_ascii_lowercase();
         match name.ends_with(".toml") || name.ends_with(".json") {
-            true => Self::Tables(RunFileFormat::of(file)),
+            true => Self::Tables(RunFileFormat::by_file_name(file)),
             false => Self::Lines,
         }
     }
@@ -52,7 +52,7 @@ pub fn read_batch(text: &str, form: BatchForm) -> Result<Batch, Vec<Problem>> {
         }
     };
     if !(1..=MOST_TASKS).contains(&tasks.len()) {
-        let count = text::count(tasks.len(), "task");
+        let count = text::counted_noun(tasks.len(), "task");
         reader.problem(0, format!("it has {count}; 1 to {MOST_TASKS} are a batch"), None);
     }
     reader.end(Batch { tasks })
@@ -119,17 +119,20 @@ mod tests {
         let lines = "# what is left\nfix the login\n\n  write its test  \n";
         let json = r#"["fix the login", {"task": "write its test"}]"#;
         let toml = "tasks = [\"fix the login\", { task = \"write its test\" }]\n";
-        let batch = read_batch(lines, BatchForm::of("todo.txt")).unwrap();
+        let batch = read_batch(lines, BatchForm::by_file_name("todo.txt")).unwrap();
         assert_eq!(
             batch.tasks.iter().map(|task| task.task.as_str()).collect::<Vec<_>>(),
             ["fix the login", "write its test"]
         );
-        assert_eq!(read_batch(json, BatchForm::of("todo.json")).unwrap(), batch);
-        assert_eq!(read_batch(&format!("{{\"tasks\": {json}}}"), BatchForm::of("a.JSON")).unwrap(), batch);
-        assert_eq!(read_batch(toml, BatchForm::of("todo.toml")).unwrap(), batch);
+        assert_eq!(read_batch(json, BatchForm::by_file_name("todo.json")).unwrap(), batch);
+        assert_eq!(
+            read_batch(&format!("{{\"tasks\": {json}}}"), BatchForm::by_file_name("a.JSON")).unwrap(),
+            batch
+        );
+        assert_eq!(read_batch(toml, BatchForm::by_file_name("todo.toml")).unwrap(), batch);
         let toml = "[[tasks]]\ntask = \"a\"\nrole = \"builder\"\ncli = \"pi\"\nmodel = \"m\"\nworktree = true\n\
                     timeout_s = 60\nbudget_usd = 0.5\n[[tasks]]\ntask = \"b\"\nbudget_usd = 2\n";
-        let batch = read_batch(toml, BatchForm::of("todo.toml")).unwrap();
+        let batch = read_batch(toml, BatchForm::by_file_name("todo.toml")).unwrap();
         let [a, b] = batch.tasks.as_slice() else { panic!() };
         assert_eq!(
             (a.role.as_deref(), a.cli.as_deref(), a.model.as_deref()),
@@ -143,7 +146,7 @@ mod tests {
     #[test]
     fn mistakes_are_told_with_their_place() {
         let toml = "[[tasks]]\ntask = \"a\"\nrol = \"dev\"\n[[tasks]]\nworktree = \"yes\"\nbudget_usd = -1\n";
-        let problems = read_batch(toml, BatchForm::of("a.toml")).unwrap_err();
+        let problems = read_batch(toml, BatchForm::by_file_name("a.toml")).unwrap_err();
         expect![[r#"
             line 3, column 1: a task has no key rol (did you mean `role`?)
             line 5, column 12: `worktree` needs `true` or `false`
@@ -154,7 +157,7 @@ mod tests {
         for (text, form) in
             [("# nothing\n", "a.txt"), ("", "a.toml"), ("[]", "a.json"), ("{\"task\": []}", "a.json")]
         {
-            assert!(read_batch(text, BatchForm::of(form)).is_err(), "{text}");
+            assert!(read_batch(text, BatchForm::by_file_name(form)).is_err(), "{text}");
         }
         let many = "x\n".repeat(MOST_TASKS + 1);
         assert!(read_batch(&many, BatchForm::Lines).is_err());

@@ -38,7 +38,7 @@ pub fn read_chain(text: &str, form: RunFileFormat) -> Result<Chain, Vec<Problem>
         }
     }
     if !(1..=MOST_STEPS).contains(&chain.steps.len()) {
-        let count = text::count(chain.steps.len(), "step");
+        let count = text::counted_noun(chain.steps.len(), "step");
         let hint = "a step is a table with a `task`: `[[steps]]`, `task = \"…\"`".to_owned();
         reader.problem(steps_at, format!("it has {count}; 1 to {MOST_STEPS} are a chain"), Some(hint));
     }

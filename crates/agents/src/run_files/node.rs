@@ -18,7 +18,7 @@ pub enum RunFileFormat {
 
 impl RunFileFormat {
     /// Chooses the format by a file's name: JSON if it ends with `.json`, else TOML.
-    pub fn of(file: &str) -> Self {
+    pub fn by_file_name(file: &str) -> Self {
         if file.to_ascii_lowercase().ends_with(".json") { Self::Json } else { Self::Toml }
     }
 }

@@ -1,12 +1,12 @@
 //! Reads files of roles, and changes one value in such a file.
 
 use consort_core::dispatch::Cost;
-use consort_core::dispatch::RoleEntry;
 use consort_core::dispatch::RoleKey;
 use consort_core::dispatch::RoleLayer;
 use consort_core::dispatch::RoleSource;
 use consort_core::dispatch::RoleValue;
 use consort_core::dispatch::RoleValueKind;
+use consort_core::dispatch::RoleValues;
 use consort_core::dispatch::check_role_name;
 use consort_core::dispatch::role_key;
 use consort_core::explain::Explain as _;
@@ -36,7 +36,7 @@ pub fn read_roles(text: &str, source: RoleSource) -> Result<RoleLayer, Vec<Probl
     reader.end(RoleLayer { source, roles })
 }
 
-fn role(reader: &mut Reader<'_>, field: &Field) -> Option<RoleEntry> {
+fn role(reader: &mut Reader<'_>, field: &Field) -> Option<RoleValues> {
     let NodeValue::Table(fields) = &field.node.value else {
         let message = format!("{} is not a role", text::foreign(&field.key, 60));
         reader.problem(field.at, message, Some("a role is a table: `[name]`, and its keys below it".into()));
@@ -55,7 +55,7 @@ fn role(reader: &mut Reader<'_>, field: &Field) -> Option<RoleEntry> {
         };
         Some((key, value(reader, field, key)?))
     });
-    Some(RoleEntry { name: field.key.clone(), values: values.collect() })
+    Some(RoleValues { name: field.key.clone(), values: values.collect() })
 }
 
 fn value(reader: &mut Reader<'_>, field: &Field, key: &'static RoleKey) -> Option<RoleValue> {

@@ -56,7 +56,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
 /// Answers the item with this number or agent, and prints what came of it.
 pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]) -> CommandResult {
-    let caller = person::acting(app)?;
+    let caller = person::acting_caller(app)?;
     let number = which.trim_start_matches('#').parse::<Number>().ok();
     let is_meant = |item: &InboxItem| match number {
         Some(number) => item.number == number,
@@ -66,7 +66,10 @@ pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]
         let which = text::one_line(which, 40);
         let was_answered = number.is_some_and(|number| app.is_recent_number(number));
         let (what, hint) = match was_answered {
-            true => (format!("{which} was already answered"), "`consort waiting` shows what is still asked"),
+            true => (
+                format!("{which} was already answered, or read"),
+                "`consort waiting` shows what is still asked; to a message: `consort reply <message> '…'`",
+            ),
             false => (format!("{which} does not wait for an answer"), "`consort waiting` shows what does"),
         };
         return Err(CommandError::user(what, hint.to_owned()));
@@ -90,10 +93,12 @@ pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]
             // An answered letter counts as read.
             inbox::mark_read(app, letter.message.id)
         }
-        Waits::Contest(view) => Err(CommandError::user(
-            "a contest is decided by its holder or by its deadline, not by an answer",
-            format!("consort holds override {}", text::shell_quoted(&view.hold.resource.shown())),
-        )),
+        Waits::Contest(view) => {
+            let commands = inbox::deciding(&view).into_iter();
+            let hints: Vec<String> =
+                commands.map(|(does, command)| format!("to {does}: `{command}`")).collect();
+            Err(CommandError::user("a contest is decided by a command, or by its deadline", hints.join("; ")))
+        }
     }
 }
 
@@ -110,7 +115,7 @@ fn answer_question(
     app.answer_ask(caller, record.id, answer.clone())?;
     let since = Instant::now();
     while let Some(record) = app.ask_record(record.id)? {
-        if since.elapsed() > PATIENCE || !app.is_held(&record) {
+        if since.elapsed() > PATIENCE || !app.is_awaited(&record) {
             let late = CommandError::user(
                 format!("it is not known whether {name} has taken the answer"),
                 format!("consort pane screen {name}"),
@@ -134,7 +139,7 @@ fn answer_pane(
     waiting: WaitingAgent,
     option: &str,
 ) -> CommandResult {
-    let actor = app.may_use_pane(caller, &waiting.subject)?;
+    let actor = app.require_pane_access(caller, &waiting.subject)?;
     let tmux = Tmux::new(&world.paths.data);
     let name = waiting.subject.name();
     let remedy = Remedy::named(option).filter(|remedy| waiting.why.remedies().contains(remedy));

@@ -5,7 +5,7 @@ use std::io::BufRead as _;
 use std::io::BufReader;
 use std::os::fd::AsFd as _;
 
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::journal::Actor;
 use consort_core::messages::Correspondent;
 use consort_core::messages::MessageRefusal;
@@ -20,7 +20,7 @@ use consort_host::notify;
 use consort_host::notify::Listener;
 use consort_host::notify::WakeReason;
 
-use super::inbox::mailbox;
+use super::inbox::mailbox_owner;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::output;
@@ -40,14 +40,14 @@ const BEFORE: usize = 10;
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let me = mailbox(&mut opened)?;
+    let me = mailbox_owner(&mut opened)?;
     let other = opened.app.find_agent(&args.agent)?;
     let who = Actor::Agent(other.session.clone());
     let from = Some(Correspondent::Only(who.clone()));
     let request = UnreadLettersRequest { mailbox: me.clone(), from, peek: false };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
-    let mut listener =
-        Listener::open(&world.paths.listeners(), Some(&Topic::Mailbox(me.clone()))).map_err(cannot_wait)?;
+    let mut listener = Listener::open(&world.paths.listeners(), Some(&NewsTopic::Mailbox(me.clone())))
+        .map_err(cannot_wait)?;
 
     let new: Vec<_> = opened.app.inbox(&UnreadLettersRequest { peek: true, ..request.clone() })?;
     for post in opened.app.between(&me, &who, BEFORE)? {
@@ -61,7 +61,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             ))?;
         }
     }
-    output::note(format_args!("With {}. Enter sends a line; Ctrl-D ends.", other.name));
+    output::note(format_args!("With {}. Enter sends a line; Ctrl-D or /quit ends.", other.name));
     let mut stdin = BufReader::new(std::io::stdin());
     loop {
         opened.app.close_if_replaced();
@@ -81,6 +81,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             let mut line = String::new();
             match stdin.read_line(&mut line) {
                 Ok(0) => return Ok(()),
+                Ok(_) if ["/quit", "/exit"].contains(&line.trim()) => return Ok(()),
                 Ok(_) => say(world, &mut opened, &other, line.trim())?,
                 Err(error) => {
                     return Err(CommandError::user(
@@ -104,7 +105,7 @@ fn say(world: &World, opened: &mut OpenWorld, other: &Agent, line: &str) -> Comm
         return Err(MessageRefusal::Gone { name }.into());
     }
     let request = SendRequest {
-        caller: person::acting(&mut opened.app)?,
+        caller: person::acting_caller(&mut opened.app)?,
         to: Recipients::Named(vec![name]),
         kind: MessageType::Info,
         text: line.to_owned(),

@@ -91,7 +91,9 @@ pub(crate) fn judge(
     let files = command_files(app.host(), cwd, command, hook::surroundings(None));
     let mut judged = app.explain_writes(caller, &files.writes, files.is_certain)?;
     let may_be = judged.verdict == "unknown" && files.may_write_anything();
-    if may_be && is_shielded(app, caller, home)? && !app.shield_now(caller, cwd, &env::get)?.paths.is_empty()
+    if may_be
+        && is_shielded(app, caller, home)?
+        && !app.preview_shield(caller, cwd, &env::get)?.paths.is_empty()
     {
         judged.verdict = "shielded";
     }
@@ -128,7 +130,7 @@ fn lines(outcome: &PathExplanation) -> Vec<String> {
     }
     for seen in &outcome.touched {
         let who = if seen.yours { "You" } else { seen.name.as_str() };
-        lines.push(format!("{who} edited it {}.", text::ago(outcome.at.since(seen.touch.at))));
+        lines.push(format!("{who} edited it {}.", text::ago(outcome.at.since(seen.last_write.at))));
     }
     if let Some(until) = outcome.overridden_until.filter(|_| !outcome.reserved) {
         let left = left(until, outcome.at);
@@ -143,6 +145,14 @@ fn lines(outcome: &PathExplanation) -> Vec<String> {
                 "You may write it: enforcement is `{}` here. Message its holder first.",
                 outcome.enforcement
             )
+        }
+        Some(_) if outcome.writable && outcome.reserved => {
+            "You may write it: a reservation stops agents, not you.".into()
+        }
+        Some(_) if outcome.reserved_elsewhere => {
+            "You may write it here: it is reserved in another worktree, \
+             and `claims.worktrees` does not forbid it."
+                .into()
         }
         Some(_) if outcome.writable => "You may write it.".into(),
         Some(seen) => {

@@ -115,12 +115,18 @@ pub(crate) fn remove(world: &World, worktree: &Path, dry_run: bool) -> CommandRe
     world.out.line(format!("Commits in this repository are no longer checked: {}", hook.display()))
 }
 
+/// Tells whether our own hook checks commits in this repository.
+pub(crate) fn is_installed(worktree: &Path) -> bool {
+    let hook = hooks_dir(worktree).and_then(|dir| read(&dir.join("pre-commit")));
+    hook.is_ok_and(|hook| hook.is_some_and(|hook| hook.contains(MARK)))
+}
+
 /// Returns the directory of hooks, if it is the repository's own.
 fn hooks_dir(worktree: &Path) -> Result<PathBuf, CommandError> {
     let Some(dir) = consort_host::hooks_dir(worktree) else {
         return Err(CommandError::user("this is not a git repository", "run it inside of one"));
     };
-    let own = consort_host::repository(worktree).is_some_and(|common| dir.starts_with(common));
+    let own = consort_host::shared_git_dir(worktree).is_some_and(|common| dir.starts_with(common));
     if !own {
         return Err(CommandError::user(
             format!("the hooks of this repository are not its own: {}", dir.display()),

@@ -30,7 +30,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     spool::serve(&world.paths, &world.cwd);
     let calls = ServedCalls::new(world);
     world.save_in_background();
-    let server = Server::about(world.open_app(), std::sync::Arc::new(calls), args.project.clone());
+    let server = Server::for_project(world.open_app(), std::sync::Arc::new(calls), args.project.clone());
     let served = consort_mcp::serve(server).map_err(|error| {
         CommandError::user(
             format!("the client cannot be served: {error}"),

@@ -27,7 +27,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let what =
         if args.path.is_empty() { ReleaseTarget::Mine } else { ReleaseTarget::These(args.path.clone()) };
     let mut request = ReleaseRequest {
-        caller: person::acting(&mut opened.app)?,
+        caller: person::acting_caller(&mut opened.app)?,
         cwd: world.cwd.clone(),
         what,
         strength: None,
@@ -35,7 +35,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     };
     let outcome = match opened.app.release(&request) {
         Err(ClaimError::NotAllowed(NotAllowed::NotConfirmed)) => {
-            request.caller = person::confirmed(&mut opened.app, "take away what others have reserved")?;
+            request.caller =
+                person::confirmed_caller(&mut opened.app, "take away what others have reserved")?;
             opened.app.release(&request)?
         }
         outcome => outcome?,

@@ -81,7 +81,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     }
     let now = opened.app.host().now();
     for hold in &outcome.overrides {
-        output::note(format_args!("Note: {}", claims::overridden(hold, now)));
+        output::note(format_args!("Note: {}", claims::override_notice(hold, now)));
     }
     match opened.config.get("claims.enforcement") {
         "block" => {}
@@ -134,7 +134,7 @@ fn wait(world: &World, opened: &mut OpenWorld, args: &Args) -> Result<HoldOutcom
 
 /// Reserves the paths, or fails if others hold them.
 fn hold(world: &World, opened: &mut OpenWorld, args: &Args) -> Result<HoldOutcome, CommandError> {
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     Ok(opened.app.hold(&HoldRequest {
         caller,
         cwd: world.cwd.clone(),

@@ -130,7 +130,7 @@ impl HowArgs {
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     let text = text(args)?;
     let role = crate::runs::role::named(world, &opened, args.how.role.as_deref())?;
     let wanted = RunWanted { cwd: args.cwd.clone(), name: args.name.clone(), ..args.how.wanted(text) };

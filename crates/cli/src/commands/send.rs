@@ -143,7 +143,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         _ => Recipients::Named(names),
     };
     let to_all = matches!(&to, Recipients::Named(names) if names.iter().any(|name| name == "all"));
-    let caller = person::acting(&mut app)?;
+    let caller = person::acting_caller(&mut app)?;
     let asks_where = to_all || args.reply.is_some() || !caller.in_agent;
     let request = SendRequest {
         caller,
@@ -213,7 +213,7 @@ fn describe(outcome: &SendOutcome, is_person: bool) -> String {
     let is_self = |to: &Recipient| is_person && to.who == Actor::Person;
     let names: Vec<&str> = outcome.to.iter().map(|to| if is_self(to) { "you" } else { &to.name }).collect();
     let sent = if outcome.duplicate { "Sent before as" } else { "Sent" };
-    format!("{sent} message {} to {}.", outcome.called(), names.join(", "))
+    format!("{sent} message {} to {}.", outcome.message_name(), names.join(", "))
 }
 
 fn read_stdin() -> Result<String, CommandError> {

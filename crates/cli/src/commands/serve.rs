@@ -85,8 +85,8 @@ async fn serve(world: &World, args: &Args, tokens: Tokens) -> CommandResult {
     let mcp = Server::new(world.open_app(), Arc::clone(&calls) as _);
     let hosts = args.host.iter().cloned().chain([address.ip().to_string()]);
     let site = HttpServer::new(world.open_app(), calls, tokens, end.clone())
-        .known_as(hosts)
-        .with("/mcp", consort_mcp::service(mcp, end));
+        .with_host_names(hosts)
+        .with_service("/mcp", consort_mcp::service(mcp, end));
 
     greet(world, address)?;
     site.serve(listener).await.map_err(|error| failed("it has ended", &error))

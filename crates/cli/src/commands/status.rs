@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use consort_core::claims::HoldView;
-use consort_core::claims::HoldsPreview;
+use consort_core::claims::HoldsSummary;
 use consort_core::presence::Caller;
 use consort_core::presence::Status;
 use consort_core::status::StatusOutcome;
@@ -64,11 +64,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let branch = status.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
     let mut lines = vec![
         ("You", you),
-        ("Project", format!("{}{branch}  ({})", seen.project.name, seen.project.id)),
+        ("Project", format!("{}{branch}  ({})", seen.project.name, seen.project.id.in_words())),
         ("Here", agents::summary(&seen.here.agents)),
         ("Held", held(&seen.held)),
-        ("Mail", format!("{} unread", text::count(seen.unread, "message"))),
-        ("Store", format!("{}, {}", status.store.display(), text::count(seen.entries as usize, "entry"))),
+        ("Mail", format!("{} unread", text::counted_noun(seen.unread, "message"))),
+        (
+            "Store",
+            format!("{}, {}", status.store.display(), text::counted_noun(seen.entries as usize, "entry")),
+        ),
     ];
     if let Some(record) = &seen.task {
         lines.insert(1, ("Task", format!("{} of {}", record.key.id, record.key.spec.path)));
@@ -97,7 +100,7 @@ fn short_line(seen: &StatusOutcome) -> String {
         Caller::Person => ("you", agents.len()),
         Caller::Anonymous(_) => ("consort", agents.len()),
     };
-    let mut parts = vec![text::one_line(name, 30), text::count(peers, "peer")];
+    let mut parts = vec![text::one_line(name, 30), text::counted_noun(peers, "peer")];
     let waiting = agents.iter().filter(|one| one.status == Status::Waiting && !one.you).count();
     if waiting > 0 && !matches!(seen.you, Caller::Agent(_)) {
         parts.push(format!("◆ {waiting}"));
@@ -110,7 +113,7 @@ fn short_line(seen: &StatusOutcome) -> String {
 }
 
 /// Formats the first holds: `src/auth/ (you), topic:auth (Raven)`.
-fn held(held: &HoldsPreview) -> String {
+fn held(held: &HoldsSummary) -> String {
     let one = |seen: &HoldView| {
         let who = if seen.yours { "you" } else { seen.name.as_str() };
         format!("{} ({who})", text::one_line(&seen.hold.resource.shown(), 80))

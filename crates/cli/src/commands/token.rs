@@ -88,7 +88,7 @@ fn new(world: &World, args: &NewArgs) -> CommandResult {
     }
     let mut app = world.app();
     let commands = args.commands.join(", ");
-    person::confirmed(
+    person::confirmed_caller(
         &mut app,
         &format!("let anyone who has the token run {commands} as you for {} days", args.days),
     )?;
@@ -100,7 +100,7 @@ fn new(world: &World, args: &NewArgs) -> CommandResult {
         StoredToken { id: id.clone(), commands: args.commands.clone(), expires_at, hash: hash(&secret) };
     connect::private_dir(&world.paths.tokens())?;
     let text = serde_json::to_string(&token).unwrap_or_default();
-    connect::write_own(&world.paths.tokens().join(&id), text.as_bytes(), &world.pending())?;
+    connect::write_own(&world.paths.tokens().join(&id), text.as_bytes(), &world.temporary_files())?;
     world.out.line(format!("{PREFIX}{id}_{secret}"))
 }
 
@@ -138,7 +138,7 @@ fn list(world: &World, args: &ListArgs) -> CommandResult {
 fn revoke(world: &World, id: &str) -> CommandResult {
     let path = world.paths.tokens().join(PathPart::new(id)?.as_str());
     let mut app = world.app();
-    let facts = person::acting(&mut app)?;
+    let facts = person::acting_caller(&mut app)?;
     app.require_person(&facts)?;
     fs::remove_file(&path).map_err(|error| CommandError::file("cannot remove", &path, error))?;
     world.out.line(format!("Token {id} is no longer good."))

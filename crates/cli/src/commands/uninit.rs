@@ -51,7 +51,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     let confirm = |what: &str| match args.dry_run {
         true => Ok(()),
-        false => person::confirmed(&mut world.app(), what).map(drop),
+        false => person::confirmed_caller(&mut world.app(), what).map(drop),
     };
     if args.git_merge {
         confirm("stop git from merging knowledge files")?;
@@ -82,15 +82,32 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     };
     if shown.iter().all(|(plans, _)| plans.is_empty()) {
         is_understood?;
-        return world.out.line("Nothing is connected here.");
+        world.out.line("Nothing is connected here.")?;
+        tell_what_stays(&worktree);
+        return Ok(());
     }
     if args.dry_run {
+        tell_what_stays(&worktree);
         output::note("Nothing was changed: this was a dry run.");
         return is_understood;
     }
     output::note("What Consort added there is taken out; `consort uninit --dry-run` shows it line by line.");
     confirm("disconnect agent CLIs: nothing keeps them from reserved files then")?;
-    one_by_one(all, |cli| disconnect(world, args, cli, &worktree))?.1
+    let (_, disconnected) = one_by_one(all, |cli| disconnect(world, args, cli, &worktree))?;
+    tell_what_stays(&worktree);
+    disconnected
+}
+
+/// Tells of what git runs in this repository, which is taken away by itself.
+fn tell_what_stays(worktree: &Path) {
+    if git_hook::is_installed(worktree) {
+        output::note("Commits here are still checked: `consort uninit --git-hook` ends that.");
+    }
+    if git_merge::is_installed(worktree) {
+        output::note(
+            "Git still merges knowledge files with consort: `consort uninit --git-merge` ends that.",
+        );
+    }
 }
 
 /// The changes that disconnect a CLI, and the files that cannot be understood.
@@ -145,7 +162,7 @@ fn disconnect(
             ));
             continue;
         }
-        plan.carry_out(&world.pending())?;
+        plan.carry_out(&world.temporary_files())?;
         world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
     }
     if failures.is_empty() { Ok(!plans.is_empty()) } else { Err(CommandError::Told) }

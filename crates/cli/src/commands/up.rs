@@ -88,7 +88,7 @@ fn show(world: &World, args: &Args, is_in_session: bool) -> CommandResult {
         connected |= connect::offer(world, &targets, parts, consent)?.0;
     }
     if !interactive {
-        let outcome = who::look(world, &mut opened, args.all)?;
+        let outcome = who::agents_here(world, &mut opened, args.all)?;
         world.out.text(agents::table(&outcome, world.out.style, world.out.width, usize::MAX))?;
         return if has_any { Ok(()) } else { world.out.line(format!("Next: {}", connect::NEXT_WITHOUT_ANY)) };
     }

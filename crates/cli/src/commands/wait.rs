@@ -3,7 +3,7 @@
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::presence::Status;
 use consort_core::text;
 use consort_host::notify::Listener;
@@ -58,7 +58,11 @@ fn free(world: &World, path: &str, timeout: Option<Duration>) -> Result<ExitCode
         let outcome = opened.app.explain_path(&caller, &world.cwd, path)?;
         if !outcome.reserved {
             hold_wait.stop(&mut opened);
-            world.out.line(format!("{} is free.", text::foreign(&outcome.path, 200)))?;
+            let what = match outcome.reserved_elsewhere {
+                true => "is reserved in another worktree, which does not stop you here",
+                false => "is free",
+            };
+            world.out.line(format!("{} {what}.", text::foreign(&outcome.path, 200)))?;
             return Ok(ExitCode::SUCCESS);
         }
         if !hold_wait.wait(&mut opened, &outcome.holds)? {
@@ -74,10 +78,10 @@ fn idle(world: &World, agent: &str, timeout: Option<Duration>) -> Result<ExitCod
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     let agent = opened.app.find_agent(agent)?;
-    let topic = Topic::Project(agent.project.id.clone());
+    let topic = NewsTopic::Project(agent.project.id.clone());
     let mut listener = Listener::open(&world.paths.listeners(), Some(&topic)).map_err(cannot_wait)?;
     loop {
-        let seen = who::look(world, &mut opened, true)?.agents;
+        let seen = who::agents_here(world, &mut opened, true)?.agents;
         let status = seen.into_iter().find(|seen| seen.agent.session == agent.session);
         let status = status.map_or(Status::Gone, |seen| seen.status);
         if status.is_idle() || status == Status::Gone {

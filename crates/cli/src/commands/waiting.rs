@@ -60,7 +60,7 @@ fn follow(world: &World, opened: &mut OpenWorld, mut last: Vec<Value>, is_json: 
     let mut last_key = app.host().now();
     loop {
         if is_watched {
-            app.note_looking(last_key);
+            app.note_question_list_drawn(last_key);
         }
         match &typed {
             None => std::thread::sleep(TICK),
@@ -165,8 +165,14 @@ fn paragraph(item: &Value, now: Timestamp) -> String {
     };
     let options: Vec<String> = item["options"].as_array().into_iter().flatten().map(word).collect();
     match why.as_str() {
+        "message" if options.is_empty() => shown.push_str("     consort inbox\n"),
         "message" => shown.push_str(&format!("     consort answer {number} '…'\n")),
-        "contest" => shown.push_str("     consort holds list\n"),
+        "contest" => {
+            for command in item["commands"].as_array().into_iter().flatten() {
+                let (does, command) = (text(&command["does"], 80), text(&command["command"], 400));
+                shown.push_str(&format!("     {does}: {command}\n"));
+            }
+        }
         _ => shown.push_str(&format!("     consort answer {number} {}\n", options.join(" | "))),
     }
     shown

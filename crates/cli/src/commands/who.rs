@@ -20,7 +20,7 @@ use crate::world::caller_facts;
 pub(crate) struct Args {
     /// Only this one, in detail
     agent: Option<String>,
-    /// Every project, and those who left within a day
+    /// Every project, and the last hundred that left within a day
     #[arg(long)]
     all: bool,
     /// Print JSON
@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let mut outcome = look(world, &mut opened, args.all || args.agent.is_some())?;
+    let mut outcome = agents_here(world, &mut opened, args.all || args.agent.is_some())?;
     if let Some(name) = &args.agent {
         let agent = opened.app.find_agent(name)?;
         outcome.agents.retain(|seen| seen.agent.session == agent.session);
@@ -84,7 +84,7 @@ fn outdated_shields(app: &mut App, worktree: &Path) -> Result<Vec<String>, Comma
 }
 
 /// Lists the agents that are here, with everything that can be observed of them.
-pub(crate) fn look(
+pub(crate) fn agents_here(
     world: &World,
     opened: &mut OpenWorld,
     everywhere: bool,

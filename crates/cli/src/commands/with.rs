@@ -56,7 +56,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// Prepares an agent CLI to be run in a directory, connected for that run, with these arguments.
-pub(crate) fn connected(
+pub(crate) fn connected_run(
     world: &World,
     cli: &dyn AgentCli,
     dir: &Path,
@@ -116,7 +116,7 @@ fn prepared(
             "fix or unset them",
         )
     })?;
-    prepare(&dir, &run, &world.pending())?;
+    prepare(&dir, &run, &world.temporary_files())?;
     Ok((program, run))
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_agents::Level;
-use consort_files::NewFile;
+use consort_files::NewFileMode;
 use consort_files::NoFollowTree;
 use consort_files::TemporaryFiles;
 
@@ -90,7 +90,8 @@ impl TheirFile {
         };
         let replaced = match self {
             Self::OfUser(path) => {
-                let new = if contents.starts_with(b"#!") { NewFile::Program } else { NewFile::Shared };
+                let new =
+                    if contents.starts_with(b"#!") { NewFileMode::Program } else { NewFileMode::Shared };
                 consort_files::replace(path, contents, new, pending, ask)
             }
             Self::InRepository { worktree, path } => {
@@ -124,7 +125,7 @@ impl TheirFile {
 /// Replaces a file of our own in one step; a new one is readable by this user
 /// alone.
 pub(crate) fn write_own(path: &Path, contents: &[u8], pending: &TemporaryFiles) -> CommandResult {
-    consort_files::replace(path, contents, NewFile::Private, pending, || Ok(()))
+    consort_files::replace(path, contents, NewFileMode::Private, pending, || Ok(()))
         .map_err(|error| CommandError::file("cannot write", path, error))
 }
 

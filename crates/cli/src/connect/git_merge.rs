@@ -21,7 +21,7 @@ const DRIVER: &str = "merge.consort.driver";
 const NAME: &str = "merge.consort.name";
 
 pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) -> CommandResult {
-    if consort_host::repository(worktree).is_none() {
+    if consort_host::shared_git_dir(worktree).is_none() {
         return Err(CommandError::user("this is not a git repository", "run it inside of one"));
     }
     let file = attributes(worktree);
@@ -35,13 +35,19 @@ pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) 
     }
     if !found.lines().any(|line| line == LINE) {
         let gap = if found.is_empty() || found.ends_with('\n') { "" } else { "\n" };
-        file.write(format!("{found}{gap}{LINE}\n").as_bytes(), &world.pending())?;
+        file.write(format!("{found}{gap}{LINE}\n").as_bytes(), &world.temporary_files())?;
     }
     configure(worktree, &[NAME, "knowledge of consort"])?;
     configure(worktree, &[DRIVER, &driver])?;
     world.out.line(
         "Git merges .consort/knowledge.yjs from now on; commit .gitattributes, and run this in every clone.",
     )
+}
+
+/// Tells whether git asks us to merge knowledge files in this clone.
+pub(crate) fn is_installed(worktree: &Path) -> bool {
+    let found = attributes(worktree).read().ok().flatten().unwrap_or_default();
+    found.lines().any(|line| line.trim_end() == LINE) && consort_host::has_merge_driver(worktree, "consort")
 }
 
 pub(crate) fn remove(world: &World, worktree: &Path, dry_run: bool) -> CommandResult {
@@ -55,7 +61,7 @@ pub(crate) fn remove(world: &World, worktree: &Path, dry_run: bool) -> CommandRe
     if left.is_empty() && !found.is_empty() {
         file.remove()?;
     } else if left != found {
-        file.write(left.as_bytes(), &world.pending())?;
+        file.write(left.as_bytes(), &world.temporary_files())?;
     }
     // A section that was not there is no failure.
     let _ = configure(worktree, &["--remove-section", "merge.consort"]);
@@ -67,7 +73,7 @@ fn attributes(worktree: &Path) -> TheirFile {
 }
 
 fn configure(worktree: &Path, arguments: &[&str]) -> CommandResult {
-    if consort_host::git_config(worktree, arguments) {
+    if consort_host::change_git_config(worktree, arguments) {
         return Ok(());
     }
     Err(CommandError::user(

@@ -66,7 +66,7 @@ pub(crate) enum State {
 
 impl ConnectionState {
     /// Returns the file that only a person can mend, if there is one.
-    pub(crate) fn to_be_edited(&self) -> Option<&Path> {
+    pub(crate) fn file_to_mend(&self) -> Option<&Path> {
         let is_in_the_way = |state: &State| matches!(state, State::Malformed(_) | State::SwitchedOff);
         let states = [&self.user, &self.project];
         states.iter().position(|state| is_in_the_way(state)).map(|at| self.files[at].as_path())
@@ -119,7 +119,7 @@ pub(crate) fn connection_states(world: &World, worktree: &Path) -> Vec<Connectio
         let Some(text) = text else { return State::Absent };
         let ours = hook_program(level);
         // Connecting is tried on the text too: a file that would fail is reported before `init`.
-        let found = format.connection(&text, &ours);
+        let found = format.insertion_state(&text, &ours);
         match found.and_then(|found| format.connect(Some(&text), &ours).map(|_| found)) {
             Ok(InsertionState::Absent) => State::Absent,
             Ok(InsertionState::Outdated) => State::Outdated,
@@ -165,7 +165,7 @@ pub(crate) fn hook_program(level: Level<'_>) -> String {
 /// Tells whether an insertion is in its file.
 pub(crate) fn is_there(insertion: &Insertion, level: Level<'_>) -> bool {
     let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
-    let found = || insertion.format.connection(&text, &hook_program(level));
+    let found = || insertion.format.insertion_state(&text, &hook_program(level));
     !text.trim().is_empty() && found().is_ok_and(|found| found != InsertionState::Absent)
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn is_alive(insertion: &Insertion, level: Level<'_>) -> bool {
         true => is_program(Path::new(program)),
         false => find_program(program).is_some(),
     };
-    match insertion.format.connection(&text, &ours) {
+    match insertion.format.insertion_state(&text, &ours) {
         Ok(InsertionState::Absent) | Err(_) => false,
         Ok(_) => {
             let programs = insertion.format.programs(&text, &ours);

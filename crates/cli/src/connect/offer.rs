@@ -217,14 +217,14 @@ fn summary(target: &OfferedCli, wanted: &[InsertionContent]) -> String {
     let insertions = cli.insertions(level, &env::get);
     let is_due = |insertion: &&Insertion| {
         let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
-        let found = insertion.format.connection(&text, &hook_program(level));
+        let found = insertion.format.insertion_state(&text, &hook_program(level));
         text.trim().is_empty() || !matches!(found, Ok(InsertionState::Current))
     };
     let parts = wanted.iter().filter_map(|part| {
         let insertion = insertions.iter().filter(|insertion| insertion.purpose == *part).find(is_due)?;
         Some(match part {
             InsertionContent::Hooks => insertion.format.hooks_in_words(),
-            InsertionContent::Allow => text::count(allow::RULES, "allow rule"),
+            InsertionContent::Allow => text::counted_noun(allow::RULE_COUNT, "allow rule"),
             InsertionContent::Mcp => "MCP server".to_owned(),
             InsertionContent::Primer => "primer".to_owned(),
             InsertionContent::Shield => "shield".to_owned(),
@@ -277,7 +277,7 @@ fn carry_out(world: &World, target: &OfferedCli, plans: Vec<FilePlan>, parts: Pa
     let plans = if is_current { plans } else { changes(world, target, &parts.of(target))? };
     plans.iter().try_for_each(FilePlan::check)?;
     for plan in &plans {
-        plan.carry_out(&world.pending())?;
+        plan.carry_out(&world.temporary_files())?;
         world.out.line(format!("Connected {}: {}", cli.title(), plan.path.display()))?;
         if plan.backup().exists() {
             output::note(format_args!("What was there before is kept in {}", plan.backup().display()));

@@ -189,7 +189,8 @@ fn connected(
     for insertion in insertions {
         let cannot = |error| malformed(&plan.path, error);
         let found = plan.before.as_deref().filter(|text| !text.trim().is_empty());
-        let found = found.map(|text| insertion.format.connection(text, &ours)).transpose().map_err(cannot);
+        let found =
+            found.map(|text| insertion.format.insertion_state(text, &ours)).transpose().map_err(cannot);
         match found {
             Ok(None | Some(InsertionState::Absent)) if !is_wanted(insertion) => {}
             Err(error)
@@ -314,7 +315,7 @@ fn may_be_theirs(insertion: &Insertion) -> bool {
 /// in it are the person's own.
 fn has_more_than_rules(text: &str, insertions: &[Insertion], ours: &str) -> bool {
     let is_there = |insertion: &Insertion| {
-        insertion.format.connection(text, ours).is_ok_and(|found| found != InsertionState::Absent)
+        insertion.format.insertion_state(text, ours).is_ok_and(|found| found != InsertionState::Absent)
     };
     insertions.iter().any(|insertion| !may_be_theirs(insertion) && is_there(insertion))
 }
@@ -337,7 +338,7 @@ fn without<'i>(
 /// Returns a file name for the record of a path: readable and unique.
 fn record_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!("{name}-{:016x}", text::checksum(path.as_os_str().as_encoded_bytes()))
+    format!("{name}-{:016x}", text::stable_hash(path.as_os_str().as_encoded_bytes()))
 }
 
 /// A settings file that cannot be changed because it cannot be understood.

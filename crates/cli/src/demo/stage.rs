@@ -89,7 +89,7 @@ impl<'a> Stage<'a> {
         for kept in ["PATH", "TERM", "LANG", "TMPDIR"] {
             command.envs(std::env::var_os(kept).map(|value| (kept, value)));
         }
-        command.env("HOME", self.dir.join("home")).env(env::HOME, self.data());
+        command.env("HOME", self.dir.join("home")).env(env::CONSORT_HOME, self.data());
         // Hooks wait for the person's answer only if a person uses the CLI.
         command.env("CLAUDE_CODE_ENTRYPOINT", "cli").current_dir(self.place());
         command

@@ -97,7 +97,7 @@ pub(crate) fn ingest_file(
     let count = edits.len();
     if count > 0 {
         opened.app.merge_knowledge(index, scope, "import", document::hex(&new), edits)?;
-        opened.app.note_recorded(scope, &opened.place.worktree);
+        opened.app.request_git_file(scope, &opened.place.worktree);
     }
     Ok(count)
 }
@@ -171,7 +171,9 @@ fn take_in_sides(opened: &mut OpenWorld, scope: &Scope) -> Result<(), CommandErr
 
 /// Warns while nothing is lost yet: a clone that leaves merging to git loses a side.
 pub(crate) fn warn_without_driver(worktree: &Path) {
-    if consort_host::repository(worktree).is_some() && !consort_host::has_merge_driver(worktree, "consort") {
+    if consort_host::shared_git_dir(worktree).is_some()
+        && !consort_host::has_merge_driver(worktree, "consort")
+    {
         output::note(format_args!(
             "Note: this clone cannot merge {NAME}: git would keep one side. `consort init --git-merge` fixes that."
         ));
@@ -217,7 +219,7 @@ fn edited(
     former: &[u8],
 ) -> Result<Option<Made>, CommandError> {
     let Some(entries) = opened.app.knowledge_since(scope, &mut place)? else { return Ok(None) };
-    let state = document::edited(former, &entries).map_err(|error| not_made(&error))?;
+    let state = document::edited_state(former, &entries).map_err(|error| not_made(&error))?;
     Ok(state.map(|state| (state, place)))
 }
 

@@ -45,10 +45,10 @@ impl GitFile for HookFile {
     }
 
     fn scrub(&self, update: &str, entities: &BTreeSet<String>) -> Option<String> {
-        document::scrub(update, entities)
+        document::scrub_update(update, entities)
     }
 
-    fn note_recorded(&self, _worktree: &Path) {}
+    fn request_write(&self, _worktree: &Path) {}
 }
 
 /// The port for commands and servers. A command writes the file when it ends, a server soon after something
@@ -130,10 +130,10 @@ impl GitFile for SavedFiles {
     }
 
     fn scrub(&self, update: &str, entities: &BTreeSet<String>) -> Option<String> {
-        document::scrub(update, entities)
+        document::scrub_update(update, entities)
     }
 
-    fn note_recorded(&self, worktree: &Path) {
+    fn request_write(&self, worktree: &Path) {
         let mut due = lock(&self.0.due);
         due.worktrees.insert(worktree.to_owned());
         if due.save.is_some() && !due.is_awaited {

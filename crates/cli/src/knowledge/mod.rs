@@ -102,7 +102,7 @@ pub(crate) fn act(
     file::take_in(opened, &scope);
     let mut index = opened.app.knowledge()?;
     let request = ActRequest {
-        caller: person::acting(&mut opened.app)?,
+        caller: person::acting_caller(&mut opened.app)?,
         worktree: opened.place.worktree.clone(),
         cwd: opened.cwd.clone(),
         scope,

@@ -5,7 +5,7 @@ use consort_core::App;
 use consort_core::explain::ErrorKind;
 use consort_core::journal::Actor;
 use consort_core::monitor::AttentionReason;
-use consort_core::monitor::Chosen;
+use consort_core::monitor::ChoiceOutcome;
 use consort_core::monitor::choose;
 use consort_core::monitor::takes_typed_answer;
 use consort_core::text;
@@ -60,15 +60,15 @@ pub(crate) fn choose_option(
     let signature = signature_of(world, app, waiting.subject.cli())?;
     let (reading, words) = (&waiting.reading, reason.unwrap_or(NO_REASON));
     match choose(tmux, &waiting.subject.address, &signature, reading, &label, words)? {
-        Chosen::Done => {
+        ChoiceOutcome::Done => {
             let untold =
                 reason.filter(|_| !takes_typed_answer(&signature, reading, &label)).map(str::to_owned);
             Ok(Answered { label, untold })
         }
-        Chosen::NotAsked => {
+        ChoiceOutcome::NotAsked => {
             Err(refuse(format!("{name} was already answered"), format!("consort pane screen {name}")))
         }
-        Chosen::NoSuchEntry | Chosen::StillAsked => {
+        ChoiceOutcome::NoSuchEntry | ChoiceOutcome::StillAsked => {
             Err(refuse(format!("{name} did not take the answer"), format!("consort pane screen {name}")))
         }
     }

@@ -69,6 +69,6 @@ fn look(watcher: &mut Watcher<'_>, opened: &mut OpenWorld) -> Result<(), Command
         watcher.note(&mut opened.app, &seen)?;
     }
     watcher.act(opened)?;
-    watcher.say(&opened.app);
+    watcher.publish_states(&opened.app);
     Ok(())
 }

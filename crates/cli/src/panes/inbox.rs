@@ -82,7 +82,7 @@ pub(crate) fn all_of(
     if matches!(app.caller(caller)?, Caller::Person) {
         let mail = app.inbox(&UnreadLettersRequest { mailbox: Actor::Person, from: None, peek: true })?;
         // A message that asks something waits until it is answered, read or not.
-        let asked = app.unanswered(&Actor::Person)?.into_iter().map(Letter::read);
+        let asked = app.unanswered(&Actor::Person)?.into_iter().map(Letter::of_read_message);
         found.extend(mail.into_iter().chain(asked).map(|letter| Waits::Mail(Box::new(letter))));
     }
     let keys: Vec<String> = found.iter().map(Waits::key).collect();
@@ -108,7 +108,7 @@ impl Waits {
                 // The dialog and the question are part of the key: a number answers only what was seen under
                 // it.
                 let question = pane.reading.question.as_deref().unwrap_or_default();
-                let dialog = text::checksum(pane.dialog.as_deref().unwrap_or_default().as_bytes());
+                let dialog = text::stable_hash(pane.dialog.as_deref().unwrap_or_default().as_bytes());
                 format!("pane {server} {id} {why} {dialog:x} {question}")
             }
             Self::Mail(letter) => format!("mail {}", letter.message.id),
@@ -160,12 +160,15 @@ impl InboxItem {
             Waits::Pane(pane) => pane.item(app),
             Waits::Mail(letter) => {
                 let message = &letter.message;
+                // Nobody reads an answer to a notice of ours.
+                let is_notice = message.sent.from.who == Actor::Consort;
+                let options: &[&str] = if is_notice { &[] } else { &["reply"] };
                 json!({
                     "agent": { "name": message.sent.from.name, "cli": message.sent.from.kind },
                     "why": "message",
                     "question": message.sent.text,
                     "about": text::one_line(&message.sent.text, 300),
-                    "options": ["reply"],
+                    "options": options,
                     "since_at": message.at.rfc3339(),
                 })
             }
@@ -174,6 +177,23 @@ impl InboxItem {
         item["number"] = json!(self.number);
         item
     }
+}
+
+/// Returns the commands by which the person decides a contest, each after what it does.
+pub(crate) fn deciding(view: &HoldView) -> Vec<(&'static str, String)> {
+    let resource = &view.hold.resource;
+    let what = text::shell_quoted(&resource.shown());
+    if view.yours {
+        return vec![
+            ("let it go", format!("consort release {what}")),
+            ("keep it", format!("consort reserve {what}")),
+        ];
+    }
+    let mut commands = vec![("free it", format!("consort release --force {what}"))];
+    if resource.pattern().is_some() {
+        commands.push(("open it to everyone for a while", format!("consort holds override {what}")));
+    }
+    commands
 }
 
 fn contest(view: &HoldView) -> Value {
@@ -186,6 +206,7 @@ fn contest(view: &HoldView) -> Value {
         "why": "contest",
         "about": format!("{label} wants {}{reason}", view.hold.resource.shown()),
         "options": ["wait", "override"],
+        "commands": deciding(view).into_iter().map(|(does, command)| json!({ "does": does, "command": command })).collect::<Vec<_>>(),
         "since_at": contest.map(|contest| contest.at.rfc3339()),
         "reset_at": contest.map(|contest| Timestamp::rfc3339(contest.until)),
     })

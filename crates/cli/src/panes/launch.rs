@@ -48,7 +48,7 @@ impl Launch {
         connect::private_dir(&dir)?;
         let file = dir.join(id);
         let text = serde_json::to_string(self).unwrap_or_default();
-        connect::write_own(&file, text.as_bytes(), &world.pending())?;
+        connect::write_own(&file, text.as_bytes(), &world.temporary_files())?;
         let consort = std::env::current_exe().unwrap_or_else(|_| "consort".into());
         let words = [consort.as_path(), Path::new("pane"), Path::new("start"), &file];
         Ok(words.iter().map(|word| word.to_string_lossy().into_owned()).collect())
@@ -56,7 +56,7 @@ impl Launch {
 }
 
 /// Becomes the program that the file describes, and removes the file.
-pub(crate) fn start(file: &Path) -> CommandResult {
+pub(crate) fn become_program(file: &Path) -> CommandResult {
     let cannot = |error| CommandError::file("cannot read", file, error);
     let me = rustix::process::getuid().as_raw();
     let is_ours = fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.uid() == me);

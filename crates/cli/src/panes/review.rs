@@ -30,7 +30,7 @@ pub(super) fn ask(
         if app.review_material(number).as_ref() == Some(&material) || material.diff.trim().is_empty() {
             return Ok(());
         }
-        app.keep_review(number, &material)?;
+        app.keep_reviewed(number, &material)?;
         let Some(agent) = &subject.agent else { return Ok(()) };
         let there = World { cwd: opened.cwd.clone(), ..World::new(world.overrides.clone())? };
         let (of, cli) = (ReviewOf::Agent(agent.session.clone()), Some(subject.cli()));

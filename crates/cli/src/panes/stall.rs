@@ -50,7 +50,7 @@ impl Watcher<'_> {
                 StallResponse::Act => {
                     pane.diagnosis = Some(diagnosis(pane, &tree, now));
                     // One nudge is enough: it stays queued until the agent reads it.
-                    if may_nudge && pane.watched.acts() == 1 {
+                    if may_nudge && pane.watched.stall_action_count() == 1 {
                         due.push((
                             key.clone(),
                             Typeable { purpose: TypingPurpose::Nudge, text: typing::GO_ON.into() },
@@ -82,7 +82,7 @@ fn is_busy(pane: &mut WatchedPane, tree: &[TreeProcess], has_tool: bool) -> bool
 
 /// Describes an agent that stands still: for how long, and its processes.
 fn diagnosis(pane: &WatchedPane, tree: &[TreeProcess], now: Timestamp) -> String {
-    let unchanged = i64::try_from(pane.watched.unchanged(now).as_millis()).unwrap_or(i64::MAX);
+    let unchanged = i64::try_from(pane.watched.time_without_progress(now).as_millis()).unwrap_or(i64::MAX);
     format!("nothing new for {}; {}", text::age(unchanged), what_lives(tree))
 }
 
@@ -98,11 +98,14 @@ pub(crate) fn what_lives(tree: &[TreeProcess]) -> String {
                     format!("has started {}", text::first_few(programs, 4))
                 }
             };
-            let network = match consort_host::connections(tree.iter().map(|one| one.process.pid)) {
+            let network = match consort_host::count_connections(tree.iter().map(|one| one.process.pid)) {
                 None => String::new(),
                 Some(0) => "; it has no network connection".to_owned(),
                 Some(open) => {
-                    format!("; with {} it may wait for its model", text::count(open, "network connection"))
+                    format!(
+                        "; with {} it may wait for its model",
+                        text::counted_noun(open, "network connection")
+                    )
                 }
             };
             format!("its process {} lives and {below}{network}", root.process.pid)

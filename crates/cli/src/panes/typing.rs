@@ -37,7 +37,10 @@ pub(crate) const GO_ON: &str = "Continue with the remaining work.";
 /// Returns the line that wakes an agent. It only wakes: the messages come with the prompt, quoted, by the
 /// session's own hook.
 pub(crate) fn wake_line(unread: usize) -> String {
-    format!("[consort] {} for you: `consort inbox` shows what it is.", text::count(unread, "new message"))
+    format!(
+        "[consort] {} for you: `consort inbox` shows what it is.",
+        text::counted_noun(unread, "new message")
+    )
 }
 
 /// A text to be typed, and its purpose.

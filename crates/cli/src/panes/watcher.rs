@@ -20,9 +20,9 @@ use consort_core::monitor::PaneStateChange;
 use consort_core::monitor::PaneSubject;
 use consort_core::monitor::PaneViewer as _;
 use consort_core::monitor::RecordedPaneState;
+use consort_core::monitor::ServerPanes;
 use consort_core::monitor::Signature;
 use consort_core::monitor::StallCertainty;
-use consort_core::monitor::Sweep;
 use consort_core::monitor::TerminalError;
 use consort_core::monitor::Transition;
 use consort_core::monitor::Watched;
@@ -43,7 +43,7 @@ use crate::world::World;
 pub(crate) const TICK: Duration = Duration::from_secs(1);
 
 /// Interval after which the states are published again, though nothing has changed.
-const SAY_AGAIN: i64 = 2 * Timestamp::SECOND;
+const PUBLISH_AGAIN: i64 = 2 * Timestamp::SECOND;
 
 /// Time after which the rules for a screen are read again: a CLI may be updated.
 const READ_AGAIN: i64 = Timestamp::MINUTE;
@@ -59,7 +59,7 @@ pub(crate) struct Watcher<'w> {
     /// The rules by CLI, with the time they were read.
     signatures: BTreeMap<String, (Timestamp, Signature)>,
     panes: BTreeMap<String, WatchedPane>,
-    said: Glances,
+    published: Glances,
     /// The time of the last search for stuck agents.
     pub(super) stuck_at: Timestamp,
 }
@@ -83,7 +83,7 @@ pub(crate) struct WatchedPane {
 }
 
 /// A pane's change to another state.
-pub(crate) struct Seen {
+pub(crate) struct PaneChange {
     pub(crate) key: String,
     pub(crate) subject: PaneSubject,
     pub(crate) at: Timestamp,
@@ -98,7 +98,7 @@ impl<'w> Watcher<'w> {
             machine: Machine::new(&world.paths.data),
             signatures: BTreeMap::new(),
             panes: BTreeMap::new(),
-            said: Glances::default(),
+            published: Glances::default(),
             stuck_at: Timestamp(0),
         }
     }
@@ -148,7 +148,7 @@ impl<'w> Watcher<'w> {
     }
 
     /// Looks at every pane once, and returns the changes of state.
-    pub(crate) fn sweep(&mut self, app: &mut App) -> Result<Vec<Seen>, CommandError> {
+    pub(crate) fn sweep(&mut self, app: &mut App) -> Result<Vec<PaneChange>, CommandError> {
         let mut servers: BTreeMap<PathBuf, Vec<PaneSubject>> = BTreeMap::new();
         for subject in app.panes()? {
             servers.entry(subject.address.server.clone()).or_default().push(subject);
@@ -175,7 +175,11 @@ impl<'w> Watcher<'w> {
     }
 
     /// Captures the screens of a server's panes that may have changed.
-    fn look_at(&self, server: &std::path::Path, subjects: &[PaneSubject]) -> Result<Sweep, CommandError> {
+    fn look_at(
+        &self,
+        server: &std::path::Path,
+        subjects: &[PaneSubject],
+    ) -> Result<ServerPanes, CommandError> {
         let is_moving = |subject: &&PaneSubject| {
             let known = self.panes.values().find(|known| known.subject.address == subject.address);
             known.is_none_or(|known| matches!(known.watched.state, PaneState::Working | PaneState::Retrying))
@@ -184,7 +188,7 @@ impl<'w> Watcher<'w> {
         let moving: Vec<String> = subjects.iter().filter(is_moving).map(id).collect();
         let mut sweep = match self.tmux.sweep(server, &moving) {
             // The panes are gone with their server.
-            Err(TerminalError::NoServer { .. }) => return Ok(Sweep::default()),
+            Err(TerminalError::NoServer { .. }) => return Ok(ServerPanes::default()),
             sweep => sweep?,
         };
         // The other panes are captured only if they have drawn something since.
@@ -215,14 +219,14 @@ impl<'w> Watcher<'w> {
         (facts, screen): (Option<&PaneFacts>, Option<&String>),
         signature: &Signature,
         now: Timestamp,
-    ) -> Option<Seen> {
+    ) -> Option<PaneChange> {
         let transition = match (self.panes.get_mut(&key), facts) {
             (Some(known), None) => {
                 known.subject = subject;
                 known.watched.vanish(now)
             }
             (Some(known), Some(facts)) => {
-                let held = known.watched.held(now);
+                let held = known.watched.state_age(now);
                 if let Some(screen) = screen {
                     known.captured_at = now;
                     known.look = PaneLook::new(facts_of(facts, &subject), screen.clone(), signature, held);
@@ -258,11 +262,11 @@ impl<'w> Watcher<'w> {
             }
         }?;
         let pane = self.panes.get(&key)?;
-        Some(Seen { subject: pane.subject.clone(), key, at: now, transition })
+        Some(PaneChange { subject: pane.subject.clone(), key, at: now, transition })
     }
 
     /// Records a change of state that matters to people, and tells whether it is news.
-    pub(crate) fn note(&mut self, app: &mut App, seen: &Seen) -> Result<bool, CommandError> {
+    pub(crate) fn note(&mut self, app: &mut App, seen: &PaneChange) -> Result<bool, CommandError> {
         let Some(pane) = self.panes.get(&seen.key) else { return Ok(false) };
         let Some(state) = turn_state(&seen.transition) else { return Ok(false) };
         let reading = &pane.watched.reading;
@@ -298,12 +302,12 @@ impl<'w> Watcher<'w> {
     }
 
     /// Publishes the states of all panes, if they have changed or the last time was a while ago.
-    pub(crate) fn say(&mut self, app: &App) {
+    pub(crate) fn publish_states(&mut self, app: &App) {
         let now = self.now();
         let glances = Glances { at: now, panes: self.panes.values().map(|pane| glance(pane, now)).collect() };
-        if glances.panes != self.said.panes || now.since(self.said.at) >= SAY_AGAIN {
+        if glances.panes != self.published.panes || now.since(self.published.at) >= PUBLISH_AGAIN {
             app.publish_glances(&glances);
-            self.said = glances;
+            self.published = glances;
         }
     }
 }
@@ -334,7 +338,7 @@ fn glance(pane: &WatchedPane, now: Timestamp) -> PaneGlance {
 /// Returns the place of a pane: as it was recorded, else as it is found.
 fn place(app: &App, subject: &PaneSubject, facts: Option<&PaneFacts>) -> PaneIdentity {
     let recorded = subject.record.as_ref().and_then(|record| record.place().cloned());
-    recorded.unwrap_or_else(|| app.pane_place(&subject.address, facts.map_or(0, |facts| facts.pid)))
+    recorded.unwrap_or_else(|| app.pane_identity(&subject.address, facts.map_or(0, |facts| facts.pid)))
 }
 
 /// Returns the state that a change is recorded as, if it is recorded. Rest is an end only after work.

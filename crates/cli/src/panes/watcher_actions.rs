@@ -59,7 +59,8 @@ impl Watcher<'_> {
         }
         for (key, pane) in self.panes_mut() {
             let rests = pane.watched.state == PaneState::Suggestion && is_idle(pane);
-            let is_due = rests && pane.watched.unchanged(now) >= WorkKind::Suggesting.interval().1;
+            let is_due =
+                rests && pane.watched.time_without_progress(now) >= WorkKind::Suggesting.interval().1;
             if !is_due || pane.accepted == MOST_ACCEPTED || pane.typed.rested(now) < AGAIN {
                 continue;
             }

@@ -131,7 +131,7 @@ pub(crate) fn summary(agents: &[AgentView]) -> String {
     if parts.is_empty() {
         return "no agents".into();
     }
-    format!("{}: {}", text::count(agents.len(), "agent"), parts.join(", "))
+    format!("{}: {}", text::counted_noun(agents.len(), "agent"), parts.join(", "))
 }
 
 enum RowKind {

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use consort_agents::AgentCli;
 use consort_agents::Headless;
-use consort_agents::flags::refused;
+use consort_agents::flags::unknown_option;
 use consort_agents::prices;
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
@@ -31,7 +31,7 @@ use consort_core::host::Clock as _;
 use consort_host::Machine;
 use consort_host::Worker;
 use consort_host::WorkerCommand;
-use consort_host::WorkerOutput;
+use consort_host::WorkerProcessEvent;
 use consort_host::env;
 
 use super::RunDir;
@@ -44,7 +44,7 @@ use super::flags;
 use super::stillness::Stillness;
 use super::worker_output;
 use super::worker_output::Complaints;
-use super::worker_output::Late;
+use super::worker_output::FinalOutput;
 use crate::commands::with;
 use crate::connect;
 use crate::error::CommandError;
@@ -102,7 +102,9 @@ impl Job<'_> {
     pub(super) fn attempt(&mut self, prompt: &str, resume: Option<&str>) -> Result<Attempt, CommandError> {
         let attempt = self.try_once(prompt, resume)?;
         let unknown = attempt.end.failure.as_ref().filter(|failure| failure.kind == FailureKind::Argument);
-        let Some(flag) = unknown.and_then(|failure| refused(&failure.message)) else { return Ok(attempt) };
+        let Some(flag) = unknown.and_then(|failure| unknown_option(&failure.message)) else {
+            return Ok(attempt);
+        };
         // The option is left out now and from now on.
         if let Some(program) = connect::find_program(self.cli.program()) {
             flags::forget(&self.world.paths, self.cli, &program, &flag);
@@ -113,7 +115,7 @@ impl Job<'_> {
 
     fn try_once(&mut self, prompt: &str, resume: Option<&str>) -> Result<Attempt, CommandError> {
         let (command, session) = self.command(prompt, resume)?;
-        let (sender, heard) = mpsc::sync_channel(worker_output::WAITING);
+        let (sender, heard) = mpsc::sync_channel(worker_output::MOST_WAITING_PARTS);
         let mut worker = Worker::start(&command, sender)
             .map_err(|error| CommandError::file("cannot start", &command.program, error))?;
         let mut hearing = Hearing {
@@ -130,7 +132,7 @@ impl Job<'_> {
             self.take(&mut hearing, WorkerEvent::Session(session));
         }
         let cut = self.hear_until_the_end(&mut worker, &heard, &mut hearing);
-        let (dir, late) = (self.dir.clone(), Late::default());
+        let (dir, late) = (self.dir.clone(), FinalOutput::default());
         let left = worker.end(&self.machine, PATIENCE, &|| {
             late.take(&heard);
             dir.asked_to_stop() == Some(true)
@@ -146,7 +148,7 @@ impl Job<'_> {
             self.hear(&mut hearing, heard);
         }
         hearing.complaints.write(&self.dir.complaints());
-        let mut exit = worker.exit().cloned().unwrap_or_default();
+        let mut exit = worker.exit_if_ended().cloned().unwrap_or_default();
         exit.stderr = hearing.complaints.text().to_owned();
         let config_dir = self.world.config_dir(self.cli);
         let read = |path: &Path| fs::read_to_string(path).ok();
@@ -215,7 +217,7 @@ impl Job<'_> {
         }
         variables.extend(headless.variables);
         let get = |name: &str| variables.get(name).cloned();
-        let connected = with::connected(self.world, self.cli, &self.cwd, &headless.arguments, &get)?;
+        let connected = with::connected_run(self.world, self.cli, &self.cwd, &headless.arguments, &get)?;
         let mut environment: BTreeMap<String, String> = variables;
         environment.extend(connected.variables);
         environment.insert(env::NAME.into(), spec.name.to_string());
@@ -240,7 +242,7 @@ impl Job<'_> {
     fn hear_until_the_end(
         &mut self,
         worker: &mut Worker,
-        heard: &mpsc::Receiver<WorkerOutput>,
+        heard: &mpsc::Receiver<WorkerProcessEvent>,
         hearing: &mut Hearing,
     ) -> Option<Cut> {
         let (mut looked, mut beat) = (Instant::now(), Instant::now());
@@ -251,7 +253,7 @@ impl Job<'_> {
                 // There is no more output, but the worker may go on in silence.
                 Err(mpsc::RecvTimeoutError::Disconnected) => std::thread::sleep(TICK),
             }
-            if hearing.is_silent && worker.exit().is_some() {
+            if hearing.is_silent && worker.exit_if_ended().is_some() {
                 return None;
             }
             let is_over = hearing.retrying.as_ref().is_some_and(|retrying| should_park(retrying, self.now()))
@@ -262,7 +264,7 @@ impl Job<'_> {
             looked = Instant::now();
             hearing.complaints.write(&self.dir.complaints());
             // A process that the worker has left running may hold its output open.
-            if worker.exit().is_some() {
+            if worker.exit_if_ended().is_some() {
                 return None;
             }
             if let Some(cut) = self.cut(hearing) {
@@ -323,7 +325,7 @@ impl Job<'_> {
             return over;
         }
         let spent = used.cost.filter(|spent| *spent >= self.reserved)?;
-        match self.world.app().extend_run(self.run.id, &self.work.caps, spent) {
+        match self.world.app().reserve_more_money(self.run.id, &self.work.caps, spent) {
             Ok(reserved) => {
                 self.reserved = reserved;
                 None
@@ -349,19 +351,19 @@ impl Job<'_> {
     /// prices tells it.
     fn usage(&self, progress: &Progress) -> Usage {
         let (now, named) = (progress.usage(), self.run.spec.model.as_deref());
-        let priced = || prices::price(progress.model.as_deref().or(named)?, &now);
+        let priced = || prices::usage_cost(progress.model.as_deref().or(named)?, &now);
         self.used.with(&Usage { cost: now.cost.or_else(priced), ..now })
     }
 
-    fn hear(&mut self, hearing: &mut Hearing, heard: WorkerOutput) {
+    fn hear(&mut self, hearing: &mut Hearing, heard: WorkerProcessEvent) {
         match heard {
-            WorkerOutput::Line(line) => {
+            WorkerProcessEvent::Line(line) => {
                 let now = self.now();
                 for event in hearing.reader.line(&line, now) {
                     self.take(hearing, event);
                 }
             }
-            WorkerOutput::Complaint(part) => {
+            WorkerProcessEvent::Complaint(part) => {
                 let now = self.now();
                 for line in hearing.complaints.hear(&part) {
                     for event in hearing.reader.error_line(&line, now) {
@@ -369,8 +371,8 @@ impl Job<'_> {
                     }
                 }
             }
-            WorkerOutput::Silence => hearing.is_silent = true,
-            WorkerOutput::Ended => {}
+            WorkerProcessEvent::Silence => hearing.is_silent = true,
+            WorkerProcessEvent::Ended => {}
         }
     }
 }
@@ -390,7 +392,7 @@ impl Job<'_> {
                 hearing.retrying = Some(Retrying { failure, attempt: *attempt, until: *until, since: now });
             }
             WorkerEvent::Model(model) => {
-                if let Some(tier) = prices::tier(model).filter(|tier| *tier > self.work.tier) {
+                if let Some(tier) = prices::estimated_tier(model).filter(|tier| *tier > self.work.tier) {
                     let needed = self.work.tier.as_str();
                     self.note(format!("{model} is of tier {}, and its role needs {needed}", tier.as_str()));
                 }

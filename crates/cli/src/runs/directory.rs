@@ -14,8 +14,8 @@ use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Caps;
+use consort_core::dispatch::LifeSign;
 use consort_core::dispatch::ModelTier;
-use consort_core::dispatch::Sign;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::journal::ChangeId;
 use consort_files::OurDir;
@@ -126,18 +126,18 @@ impl RunDir {
     }
 
     /// Returns the path of the file that asks its supervisor to stop; with `now` in it, at once.
-    pub(crate) fn stop(&self) -> PathBuf {
+    pub(crate) fn stop_file(&self) -> PathBuf {
         self.path.join("stop")
     }
 
     /// Asks its supervisor to stop, if `now` at once.
     pub(crate) fn ask_to_stop(&self, now: bool) -> io::Result<()> {
-        private(&self.stop())?.write_all(if now { b"now" } else { b"" })
+        private(&self.stop_file())?.write_all(if now { b"now" } else { b"" })
     }
 
     /// Tells whether its supervisor is asked to stop at once; `None` if it is not asked to stop.
     pub(crate) fn asked_to_stop(&self) -> Option<bool> {
-        fs::read(self.stop()).ok().map(|text| text == b"now")
+        fs::read(self.stop_file()).ok().map(|text| text == b"now")
     }
 
     /// Reads its result, or as much of it as there is.
@@ -146,11 +146,11 @@ impl RunDir {
     }
 
     /// Returns its last sign of life; `None` while its supervisor is busy with something of its own.
-    pub(crate) fn sign(&self) -> Option<Sign> {
+    pub(crate) fn life_sign(&self) -> Option<LifeSign> {
         let line = last_line(&self.events()).and_then(|line| serde_json::from_str::<RunLine>(&line).ok())?;
         match line.what {
-            RunNote::Heartbeat { quiet, .. } => Some(Sign { at: line.at, quiet }),
-            RunNote::Event(_) => Some(Sign { at: line.at, quiet: 0 }),
+            RunNote::Heartbeat { quiet, .. } => Some(LifeSign { at: line.at, quiet }),
+            RunNote::Event(_) => Some(LifeSign { at: line.at, quiet: 0 }),
             RunNote::Note(_) => None,
         }
     }

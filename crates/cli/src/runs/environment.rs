@@ -46,7 +46,7 @@ fn is_given(cli: &dyn AgentCli, name: &str, named: &[String]) -> bool {
         None => name == pattern,
     };
     let is_usual = USUAL.iter().any(|pattern| is_it(pattern)) || named.iter().any(|pattern| is_it(pattern));
-    (is_usual && !consort_agents::is_of_session(name)) || consort_agents::needs(cli, name)
+    (is_usual && !consort_agents::is_of_session(name)) || consort_agents::needs_variable(cli, name)
 }
 
 #[cfg(test)]

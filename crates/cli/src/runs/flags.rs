@@ -25,7 +25,7 @@ pub(crate) fn of(paths: &Paths, cli: &dyn AgentCli, program: &Path) -> Flags {
         return Flags::from_names(known.lines().map(str::to_owned));
     }
     let help = consort_host::run_for_help(program, cli.help_arguments(), PATIENCE).unwrap_or_default();
-    let flags = Flags::of(cli, &help);
+    let flags = Flags::from_help(cli, &help);
     if !help.is_empty() {
         keep(file.as_deref(), &flags);
     }
@@ -52,6 +52,6 @@ fn keep(file: Option<&Path>, flags: &Flags) {
 fn file(paths: &Paths, cli: &dyn AgentCli, program: &Path) -> Option<PathBuf> {
     let found = fs::metadata(program).ok()?;
     let life = format!("{} {} {} {}", program.display(), found.ino(), found.len(), found.mtime());
-    let name = format!("{}-{:016x}", cli.kind(), text::checksum(life.as_bytes()));
+    let name = format!("{}-{:016x}", cli.kind(), text::stable_hash(life.as_bytes()));
     Some(paths.data.join("flags").join(name))
 }

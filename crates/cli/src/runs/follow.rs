@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use consort_core::App;
 use consort_core::dispatch::RunRecord;
+use consort_core::host::NewsTopic;
 use consort_core::host::Processes as _;
-use consort_core::host::Topic;
 use consort_core::project::ProjectId;
 use consort_host::Machine;
 use consort_host::notify::Listener;
@@ -62,7 +62,7 @@ pub(crate) struct PollTimer {
 
 impl PollTimer {
     pub(crate) fn begin(world: &World, project: Option<&ProjectId>) -> Self {
-        let topic = project.cloned().map(Topic::Project);
+        let topic = project.cloned().map(NewsTopic::Project);
         Self { news: Listener::open(&world.paths.listeners(), topic.as_ref()).ok(), asked: None }
     }
 

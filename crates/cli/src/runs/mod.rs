@@ -27,6 +27,6 @@ pub(crate) use directory::Work;
 /// Returns the health of a run that is at work; `None` if that cannot be told.
 pub(crate) fn health(paths: &Paths, run: &RunRecord, now: Timestamp) -> Option<RunHealth> {
     let is_working = run.state == RunState::Running;
-    let sign = RunDir::of(paths, run.id).sign().filter(|_| is_working)?;
+    let sign = RunDir::of(paths, run.id).life_sign().filter(|_| is_working)?;
     Some(RunHealth::of(sign, now))
 }

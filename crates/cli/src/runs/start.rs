@@ -24,8 +24,8 @@ use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunRequest;
 use consort_core::dispatch::RunState;
 use consort_core::dispatch::Safety;
-use consort_core::dispatch::run_task;
-use consort_core::dispatch::settle_run;
+use consort_core::dispatch::resolve_run_terms;
+use consort_core::dispatch::task_prompt;
 use consort_core::journal::ChangeId;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::NameWish;
@@ -76,7 +76,7 @@ pub(crate) fn start(
     wanted: &RunWanted,
 ) -> Result<RunRecord, CommandError> {
     orphans::reap(&world.paths, &mut opened.app)?;
-    let terms = settle_run(&wanted.words, role, &defaults(&opened.config));
+    let terms = resolve_run_terms(&wanted.words, role, &defaults(&opened.config));
     let cli = cli(terms.cli.as_deref())?;
     let promised: Vec<String> =
         opened.app.open_runs()?.into_iter().map(|run| run.spec.name.to_string()).collect();
@@ -89,7 +89,7 @@ pub(crate) fn start(
         task: wanted.task.clone(),
         role: role.name.clone(),
         cli: cli.kind().to_owned(),
-        tier: (terms.tier, terms.model.as_deref().and_then(prices::tier)),
+        tier: (terms.tier, terms.model.as_deref().and_then(prices::estimated_tier)),
         model: terms.model,
         safety: terms.safety,
         name: opened.app.free_name(&wish, &promised)?,
@@ -160,7 +160,7 @@ pub(crate) fn start_with_task(
             Some(spec) => request.cwd.join(spec),
             None => opened.place.worktree.join(&key.spec.path),
         };
-        let task = run_task(&key, title.as_deref(), &wanted.task);
+        let task = task_prompt(&key, title.as_deref(), &wanted.task);
         let takes = TaskRequest { id: Some(key.id.clone()), spec: Some(spec), ..request.clone() };
         let with_task = RunWanted { task, takes: Some(takes), ..wanted.clone() };
         left -= 1;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use consort_core::dispatch::DEAD;
+use consort_core::dispatch::DEAD_AFTER;
 use consort_core::monitor::TreeProcess;
 use consort_core::text;
 
@@ -48,7 +48,7 @@ impl Stillness {
             self.since = Instant::now();
         }
         let quiet = self.quiet();
-        if quiet <= DEAD || std::mem::replace(&mut self.is_told, true) {
+        if quiet <= DEAD_AFTER || std::mem::replace(&mut self.is_told, true) {
             return (quiet, None);
         }
         (quiet, Some(format!("nothing new for {}; {}", text::age(quiet), what_lives(&tree))))
@@ -81,7 +81,7 @@ mod tests {
         let mut stillness = still(121);
         let (quiet, found) = stillness.look(|| tree(100));
         let found = found.unwrap();
-        assert!(quiet > DEAD, "{quiet}");
+        assert!(quiet > DEAD_AFTER, "{quiet}");
         assert!(found.starts_with("nothing new for 2") && found.contains("lives"), "{found}");
         assert_eq!(stillness.look(|| tree(100)).1, None);
         stillness.ends();

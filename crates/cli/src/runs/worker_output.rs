@@ -8,13 +8,13 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_host::WorkerOutput;
+use consort_host::WorkerProcessEvent;
 
 /// Most bytes of a worker's standard error that are kept.
 pub(super) const COMPLAINTS: usize = 64 << 10;
 
 /// Most parts of its output that wait for us; then the worker waits. A part may be long.
-pub(super) const WAITING: usize = 8;
+pub(super) const MOST_WAITING_PARTS: usize = 8;
 
 /// Most bytes of its output that are kept while it is being ended.
 const LATE: usize = 16 << 20;
@@ -74,22 +74,22 @@ impl Complaints {
 
 /// The output of a worker while it is being ended.
 #[derive(Default)]
-pub(super) struct Late {
-    heard: RefCell<Vec<WorkerOutput>>,
+pub(super) struct FinalOutput {
+    heard: RefCell<Vec<WorkerProcessEvent>>,
     bytes: RefCell<usize>,
 }
 
-impl Late {
+impl FinalOutput {
     /// Takes the output that is there; drops it beyond the bound.
-    pub(super) fn take(&self, from: &Receiver<WorkerOutput>) {
+    pub(super) fn take(&self, from: &Receiver<WorkerProcessEvent>) {
         let end = Instant::now() + A_MOMENT;
         while let Ok(heard) = from.try_recv() {
             let mut bytes = self.bytes.borrow_mut();
             *bytes += match &heard {
-                WorkerOutput::Line(text) | WorkerOutput::Complaint(text) => text.len(),
-                WorkerOutput::Silence | WorkerOutput::Ended => 0,
+                WorkerProcessEvent::Line(text) | WorkerProcessEvent::Complaint(text) => text.len(),
+                WorkerProcessEvent::Silence | WorkerProcessEvent::Ended => 0,
             };
-            if *bytes <= LATE || matches!(heard, WorkerOutput::Silence | WorkerOutput::Ended) {
+            if *bytes <= LATE || matches!(heard, WorkerProcessEvent::Silence | WorkerProcessEvent::Ended) {
                 self.heard.borrow_mut().push(heard);
             }
             if Instant::now() >= end {
@@ -98,7 +98,7 @@ impl Late {
         }
     }
 
-    pub(super) fn into_heard(self) -> Vec<WorkerOutput> {
+    pub(super) fn into_heard(self) -> Vec<WorkerProcessEvent> {
         self.heard.into_inner()
     }
 }
@@ -130,16 +130,16 @@ mod tests {
 
     #[test]
     fn what_is_late_is_taken_and_bounded() {
-        let (sender, heard) = std::sync::mpsc::sync_channel(WAITING);
-        let late = Late::default();
+        let (sender, heard) = std::sync::mpsc::sync_channel(MOST_WAITING_PARTS);
+        let late = FinalOutput::default();
         for _ in 0..20 {
-            sender.send(WorkerOutput::Line("x".repeat(1 << 20))).unwrap();
+            sender.send(WorkerProcessEvent::Line("x".repeat(1 << 20))).unwrap();
             late.take(&heard);
         }
-        sender.send(WorkerOutput::Silence).unwrap();
+        sender.send(WorkerProcessEvent::Silence).unwrap();
         late.take(&heard);
         let heard = late.into_heard();
         assert_eq!(heard.len(), 17);
-        assert!(matches!(heard.last(), Some(WorkerOutput::Silence)));
+        assert!(matches!(heard.last(), Some(WorkerProcessEvent::Silence)));
     }
 }

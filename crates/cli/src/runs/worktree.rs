@@ -92,9 +92,9 @@ impl Tree {
             Ok(Merge::Merged { commits, as_changes, files }) => {
                 let commits = match commits + as_changes {
                     0 => String::new(),
-                    all => format!("{}, ", text::count(all, "commit")),
+                    all => format!("{}, ", text::counted_noun(all, "commit")),
                 };
-                self.remove(Some(format!("Merged: {commits}{}", text::count(files, "file"))))
+                self.remove(Some(format!("Merged: {commits}{}", text::counted_noun(files, "file"))))
             }
             Ok(Merge::Conflicts { paths, is_half_done }) => {
                 let half = if is_half_done { " An earlier merge was interrupted half way." } else { "" };

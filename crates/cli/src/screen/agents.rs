@@ -106,7 +106,7 @@ impl Agents {
             task_why: task.and_then(|(_, why)| why.as_deref()).map(|why| line(why, 200)),
             lines: changed,
             unread: seen.unread,
-            cost: runs.cost_of(agent.name.as_str()),
+            cost: runs.cost_of_agent(agent.name.as_str()),
             last_active: seen.last_active,
             branch: agent.branch.as_ref().map(|branch| line(branch, 40)),
             model: agent.model.as_ref().map(|model| line(model, 40)),

@@ -6,7 +6,7 @@ use consort_core::claims::Strength;
 use consort_core::config::KEYS;
 use consort_core::config::SettingSource;
 use consort_core::convergence::PairView;
-use consort_core::convergence::RadarOutcome;
+use consort_core::convergence::RadarView;
 use consort_core::convergence::Trend;
 use consort_core::presence::CallerFacts;
 use consort_core::tasks;
@@ -100,7 +100,7 @@ fn one_task(task: &TaskView, spec: &str, file: &str) -> TaskInfo {
 }
 
 /// Converts the radar into the pairs of agents that are near each other, and the topics each heads for.
-pub(super) fn radar(radar: &RadarOutcome) -> (Vec<Pair>, Vec<AgentTopicsInfo>) {
+pub(super) fn radar(radar: &RadarView) -> (Vec<Pair>, Vec<AgentTopicsInfo>) {
     let line = |text: &String| text::one_line(text, 80);
     let pair = |seen: &PairView| {
         let prediction = seen.prediction.as_ref().filter(|prediction| prediction.ended.is_none());

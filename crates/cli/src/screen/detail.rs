@@ -12,11 +12,11 @@ use consort_core::secrets::redacted;
 use consort_core::tasks::TaskState;
 use consort_core::text;
 use consort_host::Tmux;
+use consort_tui::AgentTabText;
 use consort_tui::DetailTab;
-use consort_tui::DetailText;
 use consort_tui::Interest;
 
-use super::gather::Done;
+use super::gather::AgentAction;
 use super::messages;
 use super::runs;
 use super::runs::RunList;
@@ -38,9 +38,9 @@ pub(super) fn read(
     world: &World,
     opened: &mut OpenWorld,
     interest: &Interest,
-    (runs, done): (&RunList, &VecDeque<Done>),
+    (runs, done): (&RunList, &VecDeque<AgentAction>),
     is_due: bool,
-) -> Result<Option<DetailText>, CommandError> {
+) -> Result<Option<AgentTabText>, CommandError> {
     let Some(key) = &interest.agent else { return Ok(None) };
     let is_slow = matches!(interest.tab, DetailTab::Diff | DetailTab::Handoff);
     if is_slow && !is_due {
@@ -62,11 +62,16 @@ pub(super) fn read(
         }
         (DetailTab::Pane | DetailTab::Diff | DetailTab::Work, None) => Vec::new(),
     };
-    Ok(Some(DetailText { agent: key.clone(), tab: interest.tab.index(), lines }))
+    Ok(Some(AgentTabText { agent: key.clone(), tab: interest.tab.index(), lines }))
 }
 
 /// Lists the agent's prompts, files, entries and pane states, newest first.
-fn activity(opened: &OpenWorld, session: &SessionId, done: &VecDeque<Done>, now: Timestamp) -> Vec<String> {
+fn activity(
+    opened: &OpenWorld,
+    session: &SessionId,
+    done: &VecDeque<AgentAction>,
+    now: Timestamp,
+) -> Vec<String> {
     let app = &opened.app;
     let own = done.iter().filter(|done| done.who == *session);
     let mut seen: Vec<(Timestamp, String)> = own.map(|done| (done.at, done.what.clone())).collect();
@@ -133,7 +138,7 @@ fn diff(agent: &Agent) -> Vec<String> {
     if more > 0 {
         lines.push(format!(
             "and {} more: git -C {} diff HEAD",
-            text::count(more, "line"),
+            text::counted_noun(more, "line"),
             agent.location.worktree.display()
         ));
     }

@@ -15,7 +15,7 @@ use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Strength;
 use consort_core::host::Clock as _;
 use consort_core::monitor::KeyPress;
-use consort_core::monitor::PaneKeeper as _;
+use consort_core::monitor::PaneManager as _;
 use consort_core::monitor::PaneViewer as _;
 use consort_core::monitor::PaneWriter as _;
 use consort_core::presence::CallerFacts;
@@ -24,14 +24,14 @@ use consort_core::text;
 use consort_host::Machine;
 use consort_host::Tmux;
 use consort_host::env;
+use consort_tui::CommandOutcome;
 use consort_tui::CommandRun;
-use consort_tui::Confirmed;
-use consort_tui::Door;
 use consort_tui::Effect;
+use consort_tui::EffectRunner;
 use consort_tui::Event;
 use consort_tui::Input;
 use consort_tui::News;
-use consort_tui::Outcome;
+use consort_tui::WeakeningChange;
 
 use super::event_sender::Wakes;
 use super::gather::Gathering;
@@ -71,10 +71,14 @@ impl CommandDoor {
             };
             wakes.send(event);
         };
-        let started = std::thread::Builder::new().name("errand".into()).spawn(work);
+        let started = std::thread::Builder::new().name("command".into()).spawn(work);
         if let Err(error) = started {
             let text = format!("cannot begin it: {error}");
-            self.wakes.send(Event::Done(Outcome { errand: CommandRun::default(), is_well: false, text }));
+            self.wakes.send(Event::Done(CommandOutcome {
+                command: CommandRun::default(),
+                is_well: false,
+                text,
+            }));
         }
     }
 }
@@ -90,7 +94,7 @@ impl CommandDoor {
     }
 }
 
-impl Door for CommandDoor {
+impl EffectRunner for CommandDoor {
     fn touched(&mut self) -> Timestamp {
         self.gathering.ask(ScreenRequest::Touched);
         self.machine.now()
@@ -98,9 +102,9 @@ impl Door for CommandDoor {
 
     fn carry_out(&mut self, effect: Effect) {
         match effect {
-            Effect::Run(errand) => self.in_background(move |world| Event::Done(run(world, errand))),
-            Effect::Confirmed(confirmed) => {
-                self.in_background(move |world| told(CommandRun::default(), confirm(world, confirmed)))
+            Effect::Run(command) => self.in_background(move |world| Event::Done(run(world, command))),
+            Effect::Confirmed(change) => {
+                self.in_background(move |world| told(CommandRun::default(), confirm(world, change)))
             }
             Effect::EndOverride { path, worktree } => {
                 self.in_background(move |world| {
@@ -122,8 +126,8 @@ impl Door for CommandDoor {
         }
     }
 
-    fn in_terminal(&mut self, errand: &CommandRun) {
-        let (words, cwd) = (&errand.words, errand.cwd.as_ref().map_or(self.cwd.as_path(), Path::new));
+    fn in_terminal(&mut self, command: &CommandRun) {
+        let (words, cwd) = (&command.words, command.cwd.as_ref().map_or(self.cwd.as_path(), Path::new));
         let mut stderr = std::io::stderr();
         let _ = writeln!(stderr, "$ consort {}", text::one_line(&words.join(" "), 200));
         let ran = own_program().and_then(|mut command| command.args(words).current_dir(cwd).status());
@@ -149,17 +153,17 @@ fn own_program() -> std::io::Result<Command> {
 }
 
 /// Runs a command to its end, and returns its output.
-fn run(world: &World, errand: CommandRun) -> Outcome {
-    let cwd = errand.cwd.as_ref().map_or_else(|| world.cwd.clone(), PathBuf::from);
-    let ran = own_program().and_then(|mut command| {
+fn run(world: &World, command: CommandRun) -> CommandOutcome {
+    let cwd = command.cwd.as_ref().map_or_else(|| world.cwd.clone(), PathBuf::from);
+    let ran = own_program().and_then(|mut program| {
         for (key, value) in &world.overrides {
-            command.arg("--set").arg(format!("{key}={value}"));
+            program.arg("--set").arg(format!("{key}={value}"));
         }
-        command.args(&errand.words).current_dir(cwd);
-        command.stdin(if errand.input.is_some() { Stdio::piped() } else { Stdio::null() });
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn()?;
-        if let (Some(mut stdin), Some(input)) = (child.stdin.take(), &errand.input) {
+        program.args(&command.words).current_dir(cwd);
+        program.stdin(if command.input.is_some() { Stdio::piped() } else { Stdio::null() });
+        program.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = program.spawn()?;
+        if let (Some(mut stdin), Some(input)) = (child.stdin.take(), &command.input) {
             // A command that does not read its input reports that itself.
             let _ = stdin.write_all(input.as_bytes());
         }
@@ -178,34 +182,36 @@ fn run(world: &World, errand: CommandRun) -> Outcome {
     match ran {
         Ok((is_well, text)) => {
             let text = text::printable(&String::from_utf8_lossy(&text));
-            Outcome { errand, is_well, text: text.trim_end().to_owned() }
+            CommandOutcome { command, is_well, text: text.trim_end().to_owned() }
         }
-        Err(error) => Outcome { errand, is_well: false, text: format!("It cannot be started: {error}") },
+        Err(error) => {
+            CommandOutcome { command, is_well: false, text: format!("It cannot be started: {error}") }
+        }
     }
 }
 
-fn told(errand: CommandRun, done: Result<String, CommandError>) -> Event {
+fn told(command: CommandRun, done: Result<String, CommandError>) -> Event {
     match done {
-        Ok(text) => Event::Done(Outcome { errand, is_well: true, text }),
-        Err(error) => failed(errand, &error),
+        Ok(text) => Event::Done(CommandOutcome { command, is_well: true, text }),
+        Err(error) => failed(command, &error),
     }
 }
 
-fn failed(errand: CommandRun, error: &CommandError) -> Event {
-    Event::Done(Outcome { errand, is_well: false, text: text::printable(error.render().trim_end()) })
+fn failed(command: CommandRun, error: &CommandError) -> Event {
+    Event::Done(CommandOutcome { command, is_well: false, text: text::printable(error.render().trim_end()) })
 }
 
 /// Carries out a confirmed action that weakens protection. **The word was shown on this terminal and typed
 /// back**; a caller that is not the person is refused all the same.
-fn confirm(world: &World, confirmed: Confirmed) -> Result<String, CommandError> {
+fn confirm(world: &World, change: WeakeningChange) -> Result<String, CommandError> {
     let mut opened = world.open()?;
     let caller = CallerFacts { proof: Proof::Typed, ..proven(&opened.app)? };
-    match confirmed {
-        Confirmed::Override { path, worktree } => {
+    match change {
+        WeakeningChange::Override { path, worktree } => {
             opened.app.override_hold(&caller, &dir(world, &worktree), &path, MINUTES)?;
             Ok(format!("Everyone may write {path} for {MINUTES} minutes. u takes it back."))
         }
-        Confirmed::Release { path, worktree } => {
+        WeakeningChange::Release { path, worktree } => {
             let (cwd, what) = (dir(world, &worktree), ReleaseTarget::These(vec![path.clone()]));
             let request = ReleaseRequest { caller, cwd, what, strength: None, force: true };
             let released = opened.app.release(&request)?.released;
@@ -214,7 +220,7 @@ fn confirm(world: &World, confirmed: Confirmed) -> Result<String, CommandError> 
                 false => format!("Released {path}."),
             })
         }
-        Confirmed::Set { key, value } => {
+        WeakeningChange::Set { key, value } => {
             let checked = consort_core::config::key(&key)?;
             let value = value.map(|value| checked.check(&value)).transpose()?;
             set::write(world, opened.app, (&key, value.as_deref()), false, Some(caller))
@@ -297,7 +303,7 @@ fn interrupt(world: &World, agent: &str) -> Result<String, CommandError> {
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
     let pane = opened.app.find_pane(agent)?;
-    opened.app.may_use_pane(&caller, &pane)?;
+    opened.app.require_pane_access(&caller, &pane)?;
     let tmux = Tmux::new(&world.paths.data);
     tmux.press(&pane.address, KeyPress::Escape)?;
     if pane.cli() == "opencode" {
@@ -313,7 +319,7 @@ fn change_setting(world: &World, key: String, value: Option<String>, typed: Opti
     let then = set::value_or_default(&key, value.as_deref());
     let is_valid = consort_core::config::key(&key).and_then(|key| key.check(&then)).is_ok();
     if is_valid && crate::config::loosens(world, &mut world.app(), &key, &then) {
-        return Event::Ask(Confirmed::Set { key, value });
+        return Event::Ask(WeakeningChange::Set { key, value });
     }
     let words = match &value {
         Some(value) => vec!["config", "set", "--", &key, value],

@@ -72,7 +72,7 @@ const DUTY: u32 = 10;
 const LONGEST_REST: Duration = Duration::from_millis(20);
 
 /// An action of an agent, by the journal.
-pub(super) struct Done {
+pub(super) struct AgentAction {
     pub(super) who: SessionId,
     pub(super) at: Timestamp,
     pub(super) what: String,
@@ -168,7 +168,7 @@ struct Gatherer<'w> {
     seq: Seq,
     names: HashMap<SessionId, String>,
     /// The latest actions of agents, oldest first.
-    done: VecDeque<Done>,
+    done: VecDeque<AgentAction>,
     lines: ChangedLines,
     runs: RunList,
     agents: agents::Agents,
@@ -274,7 +274,7 @@ impl<'w> Gatherer<'w> {
         }
         let now = self.opened.app.host().now();
         // Agents whose own dialog would be hidden may ask here while somebody looks.
-        self.opened.app.note_looking(self.last_key);
+        self.opened.app.note_question_list_drawn(self.last_key);
         // The journal is read before anything else: entries recorded meanwhile are seen with the next look.
         let feed = match self.is_first {
             true => {
@@ -391,7 +391,7 @@ impl<'w> Gatherer<'w> {
             }
             let text = sentence(&mut self.opened.app, entry, &mut self.names)?;
             if let Actor::Agent(who) = &entry.actor {
-                self.done.push_back(Done { who: who.clone(), at: entry.at, what: text.clone() });
+                self.done.push_back(AgentAction { who: who.clone(), at: entry.at, what: text.clone() });
             }
             lines.push(FeedLine { seq: entry.seq, at: entry.at, text });
         }

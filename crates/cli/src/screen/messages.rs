@@ -68,7 +68,7 @@ pub(super) fn message(sent: &SentMessage, is_unread: bool, here: &ProjectId) -> 
 
 /// Returns the name of a message as `consort reply` takes it.
 pub(super) fn called(message: &consort_core::messages::Message, here: &ProjectId) -> String {
-    message.called(Some(here)).trim_start_matches('#').to_owned()
+    message.message_name(Some(here)).trim_start_matches('#').to_owned()
 }
 
 /// Marks the messages of an agent to the person as read: they are on the screen.

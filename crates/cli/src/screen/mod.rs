@@ -24,7 +24,7 @@ use std::time::Instant;
 use consort_core::text;
 use consort_host::env;
 use consort_tui::Model;
-use consort_tui::Senses;
+use consort_tui::TerminalColours;
 
 use crate::connect;
 use crate::error::CommandError;
@@ -136,8 +136,8 @@ fn compare_in_background(world: &World, everywhere: bool) {
         loop {
             opened.app.close_if_replaced();
             let project = (!everywhere).then_some(&opened.project.id);
-            let overlaps = opened.app.overlaps(project).unwrap_or_default();
-            let _ = opened.app.tell_overlaps(&overlaps);
+            let overlaps = opened.app.worktree_overlaps(project).unwrap_or_default();
+            let _ = opened.app.tell_worktree_overlaps(&overlaps);
             std::thread::sleep(COMPARE);
         }
     };
@@ -154,7 +154,7 @@ fn model(opened: &OpenWorld, how: How, hint: &str) -> Model {
         model.scope = None;
     }
     model.hint = hint.to_owned();
-    model.senses = senses();
+    model.colours = colours();
     model.clis = consort_agents::ALL
         .iter()
         .filter(|cli| connect::find_program(cli.program()).is_some())
@@ -169,9 +169,9 @@ pub(crate) fn is_dumb() -> bool {
 }
 
 /// Finds whether to use colours, by `NO_COLOR`, and whether the background is light, by `COLORFGBG`.
-fn senses() -> Senses {
+fn colours() -> TerminalColours {
     let background = env::get("COLORFGBG").and_then(|both| both.rsplit(';').next()?.parse::<u8>().ok());
-    Senses {
+    TerminalColours {
         has_colour: env::get("NO_COLOR").is_none() && std::io::stdout().is_terminal(),
         is_light: background.is_some_and(|background| background == 7 || background == 15),
     }

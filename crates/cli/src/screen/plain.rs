@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use consort_tui::Door;
+use consort_tui::EffectRunner;
 use consort_tui::Event;
 use consort_tui::Model;
 use consort_tui::plain::Teller;

@@ -43,7 +43,7 @@ impl RunList {
     }
 
     /// Returns the cost of an agent's runs, as far as it is known.
-    pub(super) fn cost_of(&self, name: &str) -> Option<u64> {
+    pub(super) fn cost_of_agent(&self, name: &str) -> Option<u64> {
         let costs = self.runs.iter().filter(|run| run.name == name).filter_map(|run| run.cost);
         costs.reduce(|one, other| one + other)
     }

@@ -37,7 +37,7 @@ pub(crate) fn is_possible() -> bool {
 
 fn tmux() -> Command {
     let mut tmux = Command::new("tmux");
-    tmux.arg("-u").arg("-S").arg(Tmux::own_server()).env_remove("TMUX");
+    tmux.arg("-u").arg("-S").arg(Tmux::own_server_socket()).env_remove("TMUX");
     tmux
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn is_running() -> bool {
 
 /// Shows the session in this terminal, and begins it if there is none; this process becomes its tmux client.
 pub(crate) fn enter(cwd: &Path, arguments: &[&str]) -> CommandError {
-    let server = Tmux::own_server();
+    let server = Tmux::own_server_socket();
     if let Some(dir) = server.parent() {
         use std::os::unix::fs::DirBuilderExt as _;
         let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);

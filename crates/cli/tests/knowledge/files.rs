@@ -23,7 +23,7 @@ fn what_is_known_of_a_file_that_changes_is_stale() {
     let edit = |text: &str| {
         fs::write(&path, text).unwrap();
         let tool = json!({ "tool_name": "Write", "tool_input": { "file_path": path }, "tool_response": {} });
-        world.told("s2", "PostToolUse", &tool);
+        world.hook_text("s2", "PostToolUse", &tool);
     };
     // A write of the same content changes nothing.
     edit("one");
@@ -41,7 +41,7 @@ fn what_is_known_of_a_file_that_changes_is_stale() {
     let before = entries();
     edit("three");
     assert_eq!(entries(), before, "it is marked once");
-    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    let told = world.hook_text("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(told.contains("contagious-materialization (stale)"), "{told}");
 
     act(
@@ -91,7 +91,7 @@ fn changes_that_no_agent_made_are_noticed_too() {
         fs::write(&path, "a fourth").unwrap();
     });
     again(&|| fs::write(&path, "a fifth, in a directory that came later").unwrap());
-    world.lose(&aside);
+    world.move_away(&aside);
     fs::rename(&src, &aside).unwrap();
     fs::rename(&aside, &src).unwrap();
     again(&|| fs::write(&path, "a sixth, in one that went and came back").unwrap());
@@ -176,6 +176,9 @@ fn a_file_has_one_name_however_its_path_is_written() {
     let elsewhere = json!([["record-principle", { "name": "p", "locations": ["/etc/passwd:1"] }]]);
     let ran = act(&world, None, &elsewhere);
     assert!(ran.stderr.contains("`locations`: `/etc/passwd` is outside the project, which is "), "{ran}");
+    let above = json!([["record-principle", { "name": "p", "locations": ["../../nothing.rs"] }]]);
+    let ran = act(&world, None, &above);
+    assert!(ran.stderr.contains("`../../nothing.rs` is outside the project"), "{ran}");
     // A text that looks like a path but names no file, such as a route, is accepted.
     let route = json!([["record-principle", { "name": "p", "locations": ["/api/users"] }]]);
     assert_eq!(act(&world, None, &route).code, 0);
@@ -209,7 +212,7 @@ fn what_is_shown_is_compared_with_the_file_as_it_is() {
     fs::create_dir_all(world.project().join("src")).unwrap();
     fs::write(&path, "one").unwrap();
     act(&world, Some("s1"), &some());
-    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    let told = world.hook_text("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(told.contains("- principle contagious-materialization, by "), "{told}");
     let is_stale = || bare(&world, "(map :name (get-stale))");
     assert_eq!(is_stale(), "()");
@@ -222,7 +225,8 @@ fn what_is_shown_is_compared_with_the_file_as_it_is() {
     assert!(ask(&world, "(get-file-understanding \"src/model.rs\")").contains(":stale true"));
     assert!(bare(&world, "(map :name (filter :stale (search-knowledge \"syncs\")))").contains("contagious"));
     // A session that was told the old knowledge is told of the change, once.
-    let prompt = || world.told("s9", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    let prompt =
+        || world.hook_text("s9", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
     let told = prompt();
     assert!(
         told.contains("What you were told of principle contagious-materialization may no longer hold: src/model.rs has changed since."),
@@ -232,7 +236,7 @@ fn what_is_shown_is_compared_with_the_file_as_it_is() {
     // The file gets its old content back.
     fs::write(&path, "one").unwrap();
     assert_eq!(is_stale(), "()");
-    let told = world.told("s10", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    let told = world.hook_text("s10", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(!told.contains("(stale)"), "{told}");
     fs::remove_file(&path).unwrap();
     assert!(is_stale().contains("src/model.rs"));
@@ -248,12 +252,12 @@ fn what_a_session_was_shown_and_became_stale_is_told_with_its_next_prompt() {
     act(&world, Some("s1"), &some());
     let shown = world.run_as(Some("s2"), &["know", "show", "src/model.rs"]);
     assert_eq!(shown.code, 0, "{shown}");
-    world.told("s2", "UserPromptSubmit", &json!({ "prompt": "go on" }));
+    world.hook_text("s2", "UserPromptSubmit", &json!({ "prompt": "go on" }));
     fs::write(world.project().join("src/model.rs"), "two").unwrap();
     world.run("know watch --once");
-    let told = world.told("s2", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    let told = world.hook_text("s2", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
     assert!(told.contains("What you were told of file src/model.rs may no longer hold"), "{told}");
-    let other = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    let other = world.hook_text("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
     assert!(!other.contains("file src/model.rs may no longer hold"), "{other}");
 }
 
@@ -265,9 +269,10 @@ fn what_nobody_saw_change_is_told_with_the_next_prompt() {
     let path = world.project().join("src/model.rs");
     fs::write(&path, "one").unwrap();
     act(&world, Some("s1"), &some());
-    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    let told = world.hook_text("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(told.contains("contagious-materialization"), "{told}");
-    let prompt = || world.told("s9", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    let prompt =
+        || world.hook_text("s9", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
     assert!(!prompt().contains("may no longer hold"));
     fs::write(&path, "another").unwrap();
     let told = prompt();

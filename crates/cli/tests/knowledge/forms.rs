@@ -204,7 +204,7 @@ fn a_session_that_touches_it_in_another_worktree_or_clone_is_asked_too() {
     let touch = |session: &str, dir: &std::path::Path| {
         let input = json!({ "file_path": dir.join("README.md") });
         let tool = json!({ "cwd": dir, "tool_name": "Read", "tool_input": input, "tool_response": {} });
-        world.told(session, "PostToolUse", &tool).unwrap_or_default()
+        world.hook_text(session, "PostToolUse", &tool).unwrap_or_default()
     };
     for (session, dir) in [("s3", &side), ("s4", &other)] {
         assert_eq!(world.run("know renew README.md").code, 0);
@@ -239,7 +239,7 @@ fn what_counts_for_more_comes_first() {
         bare(&world, "(map :name (sort-by :weight (get-principles) :desc))"),
         "(sure middling unsure)"
     );
-    let start = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap_or_default();
+    let start = world.hook_text("s9", "SessionStart", &json!({ "source": "startup" })).unwrap_or_default();
     assert_eq!(found(&start), order, "{start}");
     assert_eq!(bare(&world, "(@ (get-principle \"sure\") :weight)"), "0.9");
     // Knowledge that depends on a changed file has a quarter of its weight.
@@ -285,7 +285,7 @@ fn commands_that_failed_and_then_worked_are_suggested_where_they_are_kept() {
     let world = world();
     let ran = |command: &str, event: &str| {
         let tool = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": {} });
-        world.told("s1", event, &tool);
+        world.hook_text("s1", event, &tool);
     };
     let try_both = || {
         ran("cargo test", "PostToolUseFailure");
@@ -326,5 +326,5 @@ fn similar_projects_are_found_without_a_question() {
 fn read(world: &Sealed, session: &str, path: &str) -> Option<String> {
     let path = world.project().canonicalize().unwrap().join(path);
     let tool = json!({ "tool_name": "Read", "tool_input": { "file_path": path }, "tool_response": {} });
-    world.told(session, "PostToolUse", &tool)
+    world.hook_text(session, "PostToolUse", &tool)
 }

@@ -59,11 +59,11 @@ fn pull(world: &Sealed) {
 }
 
 fn start(world: &Sealed, session: &str) -> String {
-    world.told(session, "SessionStart", &json!({ "source": "startup" })).unwrap_or_default()
+    world.hook_text(session, "SessionStart", &json!({ "source": "startup" })).unwrap_or_default()
 }
 
 fn prompt(world: &Sealed, session: &str) -> String {
-    world.told(session, "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default()
+    world.hook_text(session, "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default()
 }
 
 /// Calls a tool of a session's MCP server, ends the server, and returns the answer.
@@ -145,7 +145,7 @@ fn what_is_saved_piece_by_piece_is_the_whole_document() {
     let (one, other) = clones();
     let is_whole = || {
         let saved = fs::read(file(&one)).unwrap();
-        one.lose(&one.project().join(".consort"));
+        one.move_away(&one.project().join(".consort"));
         one.run("know save");
         assert!(saved == fs::read(file(&one)).unwrap(), "the bytes are others");
     };

@@ -77,6 +77,7 @@ fn what_fails_is_json_too() {
         ("know adopt nothing", "nothing called `nothing` is known there"),
         ("know forget nothing", "nothing was ever called `nothing`"),
         ("know add pattern p words", "nothing was recorded"),
+        ("know add decision d confdence=1", "nothing was recorded"),
         ("know query (get-principels)", "unknown name"),
     ] {
         let (code, json) = json_of(&world, &format!("{line} --json"));

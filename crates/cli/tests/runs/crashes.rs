@@ -3,7 +3,7 @@
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_testkit::chance;
+use consort_testkit::random_below;
 use consort_testkit::rounds;
 use consort_testkit::until;
 
@@ -90,11 +90,11 @@ fn kills_at_random_leave_no_orphans_and_honest_states() {
                 ])
             })
             .collect();
-        let wait = Duration::from_millis(chance(700));
+        let wait = Duration::from_millis(random_below(700));
         std::thread::sleep(wait);
-        let whom = chance(3) as usize;
+        let whom = random_below(3) as usize;
         let found = of_runs(&stage);
-        let at = chance(found.len().max(1) as u64) as usize;
+        let at = random_below(found.len().max(1) as u64) as usize;
         if let Some(victim) = found.get(at).and_then(|pid| victim(&stage, whom, *pid)) {
             signal(victim, 9);
             killed[whom] += 1;

@@ -10,7 +10,7 @@ use super::stage::Stage;
 
 #[test]
 fn a_full_disk_costs_no_run_and_no_result() {
-    if !mounts::are_own("runs::full_disk::a_full_disk_costs_no_run_and_no_result") {
+    if !mounts::ensure_own_mounts("runs::full_disk::a_full_disk_costs_no_run_and_no_result") {
         return;
     }
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));

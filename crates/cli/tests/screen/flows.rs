@@ -28,14 +28,14 @@ fn a_question_and_a_permission_are_answered_in_place() {
     screen.shows("Needs you (1)");
     screen.shows("1 Red · 2 Blue");
     screen.press(&[".", "a", "2"]);
-    until("the answer", || world.cli.noted(), |noted| noted.contains(&"answered: Blue".to_owned()));
+    until("the answer", || world.cli.submitted_texts(), |noted| noted.contains(&"answered: Blue".to_owned()));
     screen.hides("Needs you");
     world.run(&["open", "claude", "--name", "Heron", "--prompt", "ask for permission"]);
     screen.shows("permission");
     screen.press(&[".", "a"]);
     screen.type_text("deny");
     screen.press(&["Enter"]);
-    until("the refusal", || world.cli.noted(), |noted| noted.contains(&"answered: No".to_owned()));
+    until("the refusal", || world.cli.submitted_texts(), |noted| noted.contains(&"answered: No".to_owned()));
     screen.quit();
 }
 
@@ -137,6 +137,7 @@ fn a_contest_is_resolved_and_a_reservation_overridden() {
     screen.shows("wants src/auth/");
     let waiting = world.run("waiting").stdout;
     assert!(waiting.contains("it is decided at") && !waiting.contains("it goes on at"), "{waiting}");
+    assert!(waiting.contains("     free it: consort release --force 'src/auth/'\n"), "{waiting}");
     screen.press(&[".", "a"]);
     screen.shows("release it from Falcon: it is free to take (asks)");
     screen.press(&["2"]);

@@ -90,15 +90,15 @@ fn up_comes_back_and_down_says_who_goes_on() {
     );
     let first = Tmux::start(&world.world, world.environment(), &["sh", "-c", &line]);
     // Connecting is offered once, not in the session again.
-    first.shows("[Y/n/");
+    first.wait_for_text("[Y/n/");
     first.run(&["send-keys", "n", "Enter"]);
-    first.shows("? help");
+    first.wait_for_text("? help");
     assert!(world.tmux(&["list-sessions", "-F", "#{session_name}"]).contains("screen"));
     let second = Tmux::start(&world.world, world.environment(), &["sh", "-c", &line]);
-    second.shows("? help");
+    second.wait_for_text("? help");
     // Both terminals show the same screen.
     second.run(&["send-keys", "8"]);
-    first.shows("claims.enforcement");
+    first.wait_for_text("claims.enforcement");
     // No setting was changed for the screen.
     second.run(&["send-keys", "-l", "/init.offer"]);
     let is_filtered =
@@ -109,7 +109,7 @@ fn up_comes_back_and_down_says_who_goes_on() {
     let down = world.run(&["down"]);
     assert_eq!(down.code, 0, "{down}");
     assert!(down.stdout.contains("These go on: Falcon (claude)."), "{down}");
-    first.shows("back");
+    first.wait_for_text("back");
     assert_eq!(world.panes().len(), 1);
 }
 

@@ -66,7 +66,11 @@ fn a_real_agent_is_heard_and_told() {
         .map(|words| Step::bash(&format!("{program} {words}")));
     stage.say("please ask", steps.into_iter().chain([Step::say("Asked.")]));
     let has_heard = |text: &'static str| {
-        until(text, || stage.model.turns(), |turns| turns.iter().any(|turn| turn.to_string().contains(text)));
+        until(
+            text,
+            || stage.model.turn_requests(),
+            |turns| turns.iter().any(|turn| turn.to_string().contains(text)),
+        );
     };
     screen.shows("May I merge?");
     stage.is("asked", IDLE);
@@ -160,7 +164,7 @@ fn a_real_question_is_answered_with_a_text() {
     screen.press(&[".", "a"]);
     screen.type_text("rather green");
     screen.press(&["Enter"]);
-    let turns = || stage.model.turns().iter().any(|turn| turn.to_string().contains("rather green"));
+    let turns = || stage.model.turn_requests().iter().any(|turn| turn.to_string().contains("rather green"));
     until("the answer", turns, |is_read| *is_read);
     screen.quit();
 }

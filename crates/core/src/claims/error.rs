@@ -20,7 +20,7 @@ pub enum ClaimError {
     #[error("`{resource}` is part of `{within}`, which you have reserved")]
     InYours { resource: String, within: String },
     #[error("`{resource}` is held by {holder}, not by you")]
-    NotYours { resource: String, holder: String },
+    NotYours { resource: String, holder: String, asker_is_person: bool },
     #[error("`{resource}` is yours")]
     Yours { resource: String },
     #[error("`{resource}` is held by {holder} and was never contested")]
@@ -102,6 +102,9 @@ impl Explain for ClaimError {
             Self::NotHeld { nearest: None, .. } => "`consort holds list` lists what is reserved".into(),
             Self::InYours { within, .. } => {
                 format!("`consort release {}` gives up all of it", text::shell_quoted(within))
+            }
+            Self::NotYours { resource, asker_is_person: true, .. } => {
+                format!("`consort release --force {}` takes it away", text::shell_quoted(resource))
             }
             Self::NotYours { resource, .. } | Self::NotContested { resource, .. } => {
                 let resource = text::shell_quoted(resource);

@@ -43,7 +43,7 @@ pub struct RestoreOutcome {
 impl RestoreOutcome {
     /// Returns a checksum of the content before, which tells whether the file is still the one
     /// that was looked at.
-    pub fn state(&self) -> Option<u64> {
-        self.before.as_deref().map(text::checksum)
+    pub fn checksum_before(&self) -> Option<u64> {
+        self.before.as_deref().map(text::stable_hash)
     }
 }

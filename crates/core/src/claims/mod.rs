@@ -6,7 +6,7 @@
 //! it may be taken. A holder that is gone holds nothing.
 //!
 //! Facts that come with every tool call are not recorded but noted beside the store: the last
-//! writer of a file ([`WrittenPath`]), and the state in which a session has seen a file
+//! writer of a file ([`LastWrite`]), and the state in which a session has seen a file
 //! ([`ReadStamp`]).
 //!
 //! **No two live agents hold overlapping resources, unless both share them.**
@@ -49,9 +49,9 @@ pub use model::HoldOutcome;
 pub use model::HoldRequest;
 pub use model::HoldView;
 pub use model::HoldsOutcome;
-pub use model::HoldsPreview;
-pub use model::Obstacle;
-pub use model::Overlap;
+pub use model::HoldsSummary;
+pub use model::LastWriteView;
+pub use model::ObstructedWrite;
 pub use model::PathExplanation;
 pub use model::PendingWrite;
 pub use model::PublishedHold;
@@ -64,15 +64,15 @@ pub use model::ReleaseTarget;
 pub use model::Resource;
 pub use model::ShieldOutcome;
 pub use model::Strength;
-pub use model::TouchView;
 pub use model::Verdict;
-pub use model::WrittenPath;
+pub use model::WorktreeOverlap;
 pub use model::WroteOutcome;
+pub use notes::LastWrite;
 pub use ops::RestoreMode;
 pub(crate) use ops::held_by;
 pub(crate) use ops::in_the_way_of;
 pub(crate) use ops::label;
-pub use ops::written;
+pub use ops::locate_write;
 pub use pattern::Case;
 pub use pattern::Pattern;
 pub use pattern::PatternError;
@@ -81,4 +81,4 @@ pub(crate) use rules::relabelled;
 pub(crate) use rules::taken_over;
 pub use store::ClaimStore;
 pub use wording::judgement;
-pub use wording::overridden;
+pub use wording::override_notice;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::Serializer;
 
 use super::Case;
+use super::LastWrite;
 use super::PathCondition;
 use super::Pattern;
 use crate::Timestamp;
@@ -17,7 +18,6 @@ use crate::journal::Actor;
 use crate::journal::Number;
 use crate::presence::Agent;
 use crate::presence::CallerFacts;
-use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::project::ProjectId;
 
@@ -51,10 +51,10 @@ impl Resource {
 
     /// Tells whether a resource with this stored spelling may overlap: a quick check that may
     /// wrongly say yes, never wrongly no.
-    pub fn may_meet(&self, other: &str, case: Case) -> bool {
+    pub fn may_overlap(&self, other: &str, case: Case) -> bool {
         match self {
             Self::Paths(pattern) => {
-                other.strip_prefix(FILE).is_some_and(|other| pattern.may_meet(other, case))
+                other.strip_prefix(FILE).is_some_and(|other| pattern.may_overlap(other, case))
             }
             Self::Named(name) => name == other,
         }
@@ -62,10 +62,10 @@ impl Resource {
 
     /// Lists where overlapping resources may be stored: exact spellings, and the beginnings of
     /// all other spellings. Only where case matters.
-    pub fn lookup_keys(&self) -> (Vec<String>, Vec<String>) {
+    pub fn overlap_lookup_keys(&self) -> (Vec<String>, Vec<String>) {
         let Self::Paths(pattern) = self else { return (vec![self.to_string()], Vec::new()) };
         let of_files = |texts: Vec<String>| texts.iter().map(|text| format!("{FILE}{text}")).collect();
-        let (above, beginnings) = pattern.lookup_keys();
+        let (above, beginnings) = pattern.overlap_lookup_keys();
         (of_files(above), of_files(beginnings))
     }
 
@@ -185,7 +185,7 @@ pub struct HoldKey {
 }
 
 impl Hold {
-    /// Returns the key, which tells the hold from other holds.
+    /// Returns the key, which tells the hold from other holds: project, resource and holder.
     pub fn key(&self) -> HoldKey {
         let Self { project, resource, holder, .. } = self.clone();
         HoldKey { project, resource, holder }
@@ -312,12 +312,12 @@ pub struct HoldsOutcome {
     pub at: Timestamp,
     pub holds: Vec<HoldView>,
     /// The latest edits, whose authors may not be done.
-    pub touched: Vec<TouchView>,
+    pub touched: Vec<LastWriteView>,
 }
 
 /// The number of holds, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct HoldsPreview {
+pub struct HoldsSummary {
     pub count: usize,
     pub first: Vec<HoldView>,
 }
@@ -355,7 +355,7 @@ pub enum Extent {
 
 /// A write that someone else's hold is in the way of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Obstacle {
+pub struct ObstructedWrite {
     /// The path, relative to its worktree.
     pub path: String,
     /// The path, absolute.
@@ -404,7 +404,7 @@ pub struct CommitOutcome {
 
 /// Two agents in different worktrees whose work will collide when it is merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Overlap {
+pub struct WorktreeOverlap {
     pub agents: [Agent; 2],
     /// The files that both have written lately.
     pub files: Vec<String>,
@@ -421,6 +421,8 @@ pub struct PathExplanation {
     pub project: Option<ProjectId>,
     /// Whether another's reservation is in the way.
     pub reserved: bool,
+    /// Whether another has reserved it in another worktree, which stops nobody here.
+    pub reserved_elsewhere: bool,
     /// Whether the caller may write it now.
     pub writable: bool,
     pub enforcement: &'static str,
@@ -428,17 +430,7 @@ pub struct PathExplanation {
     /// The time until which the person lets everyone write it in spite of the holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overridden_until: Option<Timestamp>,
-    pub touched: Vec<TouchView>,
-}
-
-/// A note beside the store that a session has written a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WrittenPath {
-    pub session: SessionId,
-    pub at: Timestamp,
-    pub worktree: PathBuf,
-    /// Relative to the worktree.
-    pub path: String,
+    pub touched: Vec<LastWriteView>,
 }
 
 /// The results of noting written files.
@@ -450,11 +442,11 @@ pub struct WroteOutcome {
     pub told: Option<String>,
 }
 
-/// A touch, with the name of its agent.
+/// The last write of a file, with the name of its agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TouchView {
+pub struct LastWriteView {
     #[serde(flatten)]
-    pub touch: WrittenPath,
+    pub last_write: LastWrite,
     pub name: String,
     pub yours: bool,
 }

@@ -116,7 +116,7 @@ impl Pattern {
 
     /// Returns the path that its published line is found by: the one file or directory that it
     /// means, else the directory above all that it means.
-    pub fn place(&self) -> String {
+    pub fn published_path(&self) -> String {
         self.literal().unwrap_or_else(|| self.stem())
     }
 
@@ -139,14 +139,14 @@ impl Pattern {
 
     /// Tells whether a pattern with this spelling may overlap: a quick check that may wrongly say
     /// yes, never wrongly no.
-    pub fn may_meet(&self, other: &str, case: Case) -> bool {
+    pub fn may_overlap(&self, other: &str, case: Case) -> bool {
         case == Case::Ignored || begin_alike(&self.0, other)
     }
 
     /// Lists where overlapping patterns are found among thousands: the spellings of directories
     /// above all that this one means, and the beginnings of all other overlapping patterns. Only
     /// where case matters.
-    pub fn lookup_keys(&self) -> (Vec<String>, Vec<String>) {
+    pub fn overlap_lookup_keys(&self) -> (Vec<String>, Vec<String>) {
         let beginning = plain_beginning(&self.0).trim_end_matches('/');
         let (mut above, mut beginnings) = (Vec::new(), vec![beginning.to_owned()]);
         for (at, character) in beginning.char_indices() {

@@ -24,9 +24,9 @@ use crate::side_files::escaped;
 use crate::side_files::unescaped;
 
 /// The beginning of a repository's line.
-pub const REPOSITORY: &str = "in\t";
+pub const REPOSITORY_LINE_PREFIX: &str = "in\t";
 /// The beginning of a hold's line.
-pub const HOLD: &str = "by\t";
+pub const HOLD_LINE_PREFIX: &str = "by\t";
 
 const ADVISORY: &str = "claimed";
 const SHARED: &str = "shared";
@@ -34,13 +34,13 @@ const SHARED: &str = "shared";
 impl dyn SideFiles + '_ {
     /// Tells whether anyone holds paths in a way that others must know; says yes if in doubt.
     pub fn is_anything_held(&self) -> bool {
-        !self.is_current() || self.published(HOLD, 1).is_none_or(|holds| !holds.is_empty())
+        !self.is_current() || self.published(HOLD_LINE_PREFIX, 1).is_none_or(|holds| !holds.is_empty())
     }
 
     /// Tells whether a repository is published, of whichever project.
-    pub fn is_known(&self, repository: &Path) -> bool {
+    pub fn is_repository_published(&self, repository: &Path) -> bool {
         let ending = format!("\t{}", escaped(&repository.to_string_lossy()));
-        let lines = self.published(REPOSITORY, usize::MAX).unwrap_or_default();
+        let lines = self.published(REPOSITORY_LINE_PREFIX, usize::MAX).unwrap_or_default();
         lines.iter().any(|line| line.trim_end_matches('\n').ends_with(&ending))
     }
 
@@ -53,7 +53,7 @@ impl dyn SideFiles + '_ {
         let mut projects = BTreeSet::new();
         for line in lines {
             match read_hold(&line) {
-                Some(hold) if paths.iter().any(|path| path.may_meet(hold.pattern.as_str(), case)) => {
+                Some(hold) if paths.iter().any(|path| path.may_overlap(hold.pattern.as_str(), case)) => {
                     projects.extend(hold.project.clone());
                     held.holds.push(hold);
                 }
@@ -62,7 +62,8 @@ impl dyn SideFiles + '_ {
             }
         }
         for project in projects {
-            let lines = self.published(&format!("{REPOSITORY}{}\t", escaped(project.as_str())), usize::MAX);
+            let lines = self
+                .published(&format!("{REPOSITORY_LINE_PREFIX}{}\t", escaped(project.as_str())), usize::MAX);
             for line in lines.unwrap_or_default() {
                 let repository = line.rsplit_once('\t').map_or("", |(_, repository)| repository);
                 held.repositories.push((unescaped(repository).into_owned().into(), project.clone()));
@@ -80,12 +81,14 @@ impl dyn SideFiles + '_ {
             None => is_whole = false,
         };
         for path in paths {
-            let place = escaped(&path.place().to_lowercase());
-            Path::new(&place).ancestors().for_each(|above| look(&format!("{HOLD}{}\t", above.display())));
+            let place = escaped(&path.published_path().to_lowercase());
+            Path::new(&place)
+                .ancestors()
+                .for_each(|above| look(&format!("{HOLD_LINE_PREFIX}{}\t", above.display())));
             match path.literal() {
                 Some(_) => {}
-                None if place.is_empty() => look(HOLD),
-                None => look(&format!("{HOLD}{place}/")),
+                None if place.is_empty() => look(HOLD_LINE_PREFIX),
+                None => look(&format!("{HOLD_LINE_PREFIX}{place}/")),
             }
         }
         (found, is_whole)
@@ -94,7 +97,7 @@ impl dyn SideFiles + '_ {
 
 /// Parses the line of a hold.
 pub(super) fn read_hold(line: &str) -> Option<PublishedHold> {
-    let cells: Vec<&str> = line.strip_prefix(HOLD)?.split('\t').collect();
+    let cells: Vec<&str> = line.strip_prefix(HOLD_LINE_PREFIX)?.split('\t').collect();
     let [_, strength, holder, label, until, project, pattern] = cells[..] else { return None };
     let Ok(holder) = Actor::from_str(&unescaped(holder));
     Some(PublishedHold {
@@ -120,12 +123,12 @@ pub fn hold_line(hold: &Hold) -> Option<String> {
     };
     let until = hold.until.map_or_else(|| "-".to_owned(), |until| until.0.to_string());
     let project = hold.project.as_ref().map_or("", |project| project.as_str());
-    let place = pattern.place().to_lowercase();
+    let place = pattern.published_path().to_lowercase();
     let cells = [&place, strength, &hold.holder.to_string(), &hold.label, &until, project, pattern.as_str()];
-    Some(format!("{HOLD}{}\n", cells.map(escaped).join("\t")))
+    Some(format!("{HOLD_LINE_PREFIX}{}\n", cells.map(escaped).join("\t")))
 }
 
 /// Renders the line of a repository.
 pub fn repository_line(project: &str, repository: &str) -> String {
-    format!("{REPOSITORY}{}\t{}\n", escaped(project), escaped(repository))
+    format!("{REPOSITORY_LINE_PREFIX}{}\t{}\n", escaped(project), escaped(repository))
 }

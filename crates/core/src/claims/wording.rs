@@ -9,12 +9,12 @@ use super::FileStamp;
 use super::Hold;
 use super::HoldMode;
 use super::HoldView;
-use super::Obstacle;
-use super::Overlap;
+use super::LastWrite;
+use super::ObstructedWrite;
 use super::PublishedHold;
 use super::Strength;
 use super::Trespass;
-use super::WrittenPath;
+use super::WorktreeOverlap;
 use crate::Timestamp;
 use crate::journal::Actor;
 use crate::presence::Agent;
@@ -24,8 +24,8 @@ use crate::text;
 /// Most items that a text lists; more are only counted.
 const SHOWN: usize = 4;
 
-pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
-    let mut told = format!("[consort] Blocked: {}", facts(obstacles, now));
+pub(super) fn denial(obstacles: &[ObstructedWrite], now: Timestamp) -> String {
+    let mut told = format!("[consort] Blocked: {}", obstacle_lines(obstacles, now));
     if let Some(first) = obstacles.first() {
         let ask = match &first.held.hold.holder {
             Actor::Agent(_) => first.held.name.as_str(),
@@ -41,11 +41,11 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
              the same path with consort holds contest · do something else.{join} Do not get around this with another tool."
         ));
     }
-    text::strip_hook_marks(&told).into_owned()
+    text::disarm_hook_tags(&told).into_owned()
 }
 
 /// Tells a holder of an override: that others may write all the same.
-pub fn overridden(hold: &Hold, now: Timestamp) -> String {
+pub fn override_notice(hold: &Hold, now: Timestamp) -> String {
     let left = hold.until.map_or_else(String::new, |until| {
         format!(" for another {}", text::age(until.since(now) + Timestamp::MINUTE - 1))
     });
@@ -85,20 +85,20 @@ pub(super) fn unconfirmed(path: &str, line: &PublishedHold) -> String {
         text::one_line(&line.label, 80),
         text::foreign(line.pattern.as_str(), 200),
     );
-    text::strip_hook_marks(&told).into_owned()
+    text::disarm_hook_tags(&told).into_owned()
 }
 
-pub(super) fn warning(obstacles: &[Obstacle], now: Timestamp) -> String {
+pub(super) fn warning(obstacles: &[ObstructedWrite], now: Timestamp) -> String {
     let told = format!(
         "[consort] Warning only: {}\nYou may still write, but message them first.",
-        facts(obstacles, now)
+        obstacle_lines(obstacles, now)
     );
-    text::strip_hook_marks(&told).into_owned()
+    text::disarm_hook_tags(&told).into_owned()
 }
 
 /// Describes the holders in the way, a line each, and counts those that are not shown.
-pub(super) fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
-    let mut holders: Vec<Vec<&Obstacle>> = Vec::new();
+pub(super) fn obstacle_lines(obstacles: &[ObstructedWrite], now: Timestamp) -> String {
+    let mut holders: Vec<Vec<&ObstructedWrite>> = Vec::new();
     for obstacle in obstacles {
         let holder = &obstacle.held.hold.holder;
         match holders.iter_mut().find(|its| its[0].held.hold.holder == *holder) {
@@ -115,7 +115,7 @@ pub(super) fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
 
 /// Describes all obstacles of one holder: ``src/auth/login.rs (of src/auth/) is reserved by
 /// GoldFalcon (claude on feat/x, idle for 5m), 12m ago, working on TASK-01: "rewriting the login".``
-fn fact(its: &[&Obstacle], now: Timestamp) -> String {
+fn fact(its: &[&ObstructedWrite], now: Timestamp) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for obstacle in its {
         let (why, what) = subject(obstacle);
@@ -138,7 +138,7 @@ fn fact(its: &[&Obstacle], now: Timestamp) -> String {
 
 /// Returns the reason a command meets a hold, where that does not go without saying, and the
 /// paths in the way.
-fn subject(obstacle: &Obstacle) -> (String, String) {
+fn subject(obstacle: &ObstructedWrite) -> (String, String) {
     let (path, held) =
         (text::foreign(&obstacle.path, 200), text::foreign(&obstacle.held.hold.resource.shown(), 200));
     let by = text::one_line(&obstacle.by, 40);
@@ -202,14 +202,14 @@ fn who(actor: &Actor, label: &str) -> String {
 }
 
 /// Warns that another agent has written this file a short while ago.
-pub(super) fn touched(touch: &WrittenPath, name: &str, now: Timestamp) -> String {
+pub(super) fn recent_write(write: &LastWrite, name: &str, now: Timestamp) -> String {
     let told = format!(
         "[consort] {name} edited {} {} and has not committed it. It may not be done: ask with `consort send {name} \
          '…'` before you change the same lines.",
-        text::foreign(&touch.path, 200),
-        text::ago(now.since(touch.at)),
+        text::foreign(&write.path, 200),
+        text::ago(now.since(write.at)),
     );
-    text::strip_hook_marks(&told).into_owned()
+    text::disarm_hook_tags(&told).into_owned()
 }
 
 /// Lists the files that were changed since the session read them.
@@ -224,7 +224,7 @@ pub(super) fn changed(changes: &[(&str, Option<String>, FileStamp)], now: Timest
     };
     let files = text::first_few(changes.iter().map(one), SHOWN);
     let told = format!("[consort] Changed since you read it: {files}. Read again before you rely on it.");
-    text::strip_hook_marks(&told).into_owned()
+    text::disarm_hook_tags(&told).into_owned()
 }
 
 /// Lists the reserved files of a session that its user has saved.
@@ -238,12 +238,12 @@ pub(super) fn saved(saved: &[(String, FileStamp)], now: Timestamp) -> String {
         "[consort] Your user has saved what you have reserved, by no agent's hand: {files}. Read it again before you \
          write it."
     );
-    text::strip_hook_marks(&told).into_owned()
+    text::disarm_hook_tags(&told).into_owned()
 }
 
 /// Lists the files in a commit that others have reserved, or edited last.
 pub(super) fn commit(
-    obstacles: &[Obstacle],
+    obstacles: &[ObstructedWrite],
     swept: &[(String, String)],
     is_refused: bool,
     now: Timestamp,
@@ -251,7 +251,7 @@ pub(super) fn commit(
     let mut told = Vec::new();
     if !obstacles.is_empty() {
         let verdict = if is_refused { "Commit refused: " } else { "In this commit: " };
-        told.push(format!("[consort] {verdict}{}", facts(obstacles, now)));
+        told.push(format!("[consort] {verdict}{}", obstacle_lines(obstacles, now)));
     }
     if is_refused {
         told.push("Leave them out: git restore --staged <path>; or ask their holder.".into());
@@ -268,7 +268,7 @@ pub(super) fn commit(
 }
 
 /// Warns an agent that another's work will collide with its own when both are merged.
-pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
+pub(super) fn overlap(overlap: &WorktreeOverlap, other: &Agent) -> String {
     let list = |paths: &[String]| text::first_few(paths.iter().map(|path| text::foreign(path, 200)), SHOWN);
     let branch =
         other.branch.as_ref().map_or_else(String::new, |branch| format!(" on {}", text::foreign(branch, 60)));
@@ -340,7 +340,7 @@ pub(super) fn forgotten(holds: &[(HoldView, Timestamp)], now: Timestamp) -> Stri
         text::first_few(holds.iter().map(one), SHOWN),
         first.unwrap_or_default(),
     );
-    text::strip_hook_marks(&told).into_owned()
+    text::disarm_hook_tags(&told).into_owned()
 }
 
 /// The notice that more paths are reserved than can be mounted one by one.
@@ -369,7 +369,7 @@ pub(super) fn shield_met(held: &[HoldView], now: Timestamp) -> String {
          {ask} '…'; wait until it is free: consort wait --timeout 90s {place}; or have the command write elsewhere. \
          Do not get around this with another tool."
     );
-    text::strip_hook_marks(&told).into_owned()
+    text::disarm_hook_tags(&told).into_owned()
 }
 
 /// Tells an agent that it and another wait for each other; the one that has waited longer gets this.
@@ -411,7 +411,7 @@ pub(super) fn trespass(found: &[Trespass], now: Timestamp) -> String {
          revert it yourself; agree with them what to do.",
         lines.join("\n")
     );
-    text::strip_hook_marks(&told).into_owned()
+    text::disarm_hook_tags(&told).into_owned()
 }
 
 /// Tells a holder that its reserved files changed while another's command ran. Somebody else may

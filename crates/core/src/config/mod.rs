@@ -27,7 +27,6 @@ pub use model::Setting;
 pub use model::SettingSource;
 pub use model::ShieldMode;
 pub(crate) use ops::hook_settings;
-pub(crate) use ops::settings_from;
 pub use rules::environment_name;
 pub use rules::is_protected;
 pub use rules::key;

@@ -100,7 +100,7 @@ impl Config {
     }
 
     /// Returns how long others are told that an agent has edited a file, in milliseconds.
-    pub fn auto_claims_last(&self) -> i64 {
+    pub fn auto_claim_duration(&self) -> i64 {
         self.get("claims.auto_minutes").parse().unwrap_or(10) * crate::Timestamp::MINUTE
     }
 

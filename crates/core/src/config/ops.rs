@@ -9,7 +9,6 @@ use super::ConfigStore;
 use super::HookSettings;
 use super::KEYS;
 use super::SettingSource;
-use super::environment_name;
 use crate::App;
 use crate::app::commit;
 use crate::engine::StoreError;
@@ -60,7 +59,8 @@ impl App {
         tx.publish(None, &user)?;
         tx.publish(Some(worktree), &own)?;
         commit(&*self.host, tx)?;
-        let keeps = |published: &[(String, String)]| settings_from(published, &|_| None).store_prompts;
+        let keeps =
+            |published: &[(String, String)]| HookSettings::from_published(published, &|_| None).store_prompts;
         if !keeps(&user) {
             self.engine.side_files().forget_prompts(None);
         } else if !keeps(&own) {
@@ -76,22 +76,5 @@ pub(crate) fn hook_settings(
     worktree: &Path,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<HookSettings, StoreError> {
-    Ok(settings_from(&store.published(Some(worktree))?, environment))
-}
-
-/// Makes the settings for a hook from published values, then the environment's.
-pub(crate) fn settings_from(
-    published: &[(String, String)],
-    environment: &dyn Fn(&str) -> Option<String>,
-) -> HookSettings {
-    let mut settings = HookSettings::DEFAULT;
-    for (key, value) in published {
-        settings.set(key, value);
-    }
-    for key in KEYS.iter().filter(|key| key.for_hooks) {
-        if let Some(value) = environment(&environment_name(key.name)) {
-            settings.set_from_environment(key.name, &value);
-        }
-    }
-    settings
+    Ok(HookSettings::from_published(&store.published(Some(worktree))?, environment))
 }

@@ -16,7 +16,7 @@ use super::ShieldMode;
 use super::ValueKind;
 use crate::convergence::Domains;
 use crate::dispatch::Safety;
-use crate::notices::quiet_hours;
+use crate::notices::parse_quiet_hours;
 use crate::policy::RuleEffect;
 use crate::policy::read_rules;
 use crate::text;
@@ -172,7 +172,7 @@ impl Key {
                 .ok_or_else(bad),
             ValueKind::Words => Ok(value.trim().to_owned()),
             ValueKind::Hours if value.trim().is_empty() => Ok(String::new()),
-            ValueKind::Hours => quiet_hours(value).map(|_| value.trim().to_owned()).ok_or_else(bad),
+            ValueKind::Hours => parse_quiet_hours(value).map(|_| value.trim().to_owned()).ok_or_else(bad),
             ValueKind::Dollars => value
                 .parse::<f64>()
                 .ok()
@@ -208,6 +208,23 @@ impl HookSettings {
         store_prompts: true,
     };
 
+    /// Makes the settings for a hook from published values, then the environment's.
+    pub(crate) fn from_published(
+        published: &[(String, String)],
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Self {
+        let mut settings = Self::DEFAULT;
+        for (key, value) in published {
+            settings.set(key, value);
+        }
+        for key in KEYS.iter().filter(|key| key.for_hooks) {
+            if let Some(value) = environment(&environment_name(key.name)) {
+                settings.set_from_environment(key.name, &value);
+            }
+        }
+        settings
+    }
+
     /// Tells whether messages come with a hint how to reply.
     pub fn hints_at_replies(&self) -> bool {
         self.context != ContextMode::None && self.reply_hint
@@ -223,7 +240,7 @@ impl HookSettings {
     }
 
     /// Tells whether a sender is introduced when it first writes.
-    pub fn introduces(&self) -> bool {
+    pub fn introduces_senders(&self) -> bool {
         self.context == ContextMode::Full && self.sender_details
     }
 

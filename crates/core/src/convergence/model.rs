@@ -125,8 +125,8 @@ pub enum PredictionOutcome {
 }
 
 impl PredictionOutcome {
-    /// Returns the outcome's name in JSON and messages.
-    pub fn as_str(self) -> &'static str {
+    /// Returns the outcome in words.
+    pub fn words(self) -> &'static str {
         match self {
             Self::Prevented => "prevented",
             Self::Occurred => "occurred",
@@ -220,7 +220,7 @@ pub enum Trend {
 
 /// All agents of a project and their pairs, as `radar` shows them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RadarOutcome {
+pub struct RadarView {
     pub at: Timestamp,
     pub tally: Counters,
     pub agents: Vec<AgentTopics>,

@@ -14,14 +14,14 @@ use crate::side_files::escaped;
 use crate::side_files::unescaped;
 
 /// Beginnings of the published lines about convergence.
-pub const LINES: [&str; 5] = ["threshold\t", SETTING, "domain\t", "learned\t", "met\t"];
+pub const LINE_PREFIXES: [&str; 5] = ["threshold\t", SETTING, "domain\t", "learned\t", "met\t"];
 
 const SETTING: &str = "set\t";
 
 impl dyn SideFiles + '_ {
     /// Reads the published data for agents in that worktree. `None` if it is older than the store.
     pub fn radar(&self, worktree: &Path) -> Option<PublishedConvergence> {
-        self.read_published(&LINES, worktree)
+        self.read_published(&LINE_PREFIXES, worktree)
     }
 
     /// Reads only the published settings for agents in that worktree. `None` if they are older than the

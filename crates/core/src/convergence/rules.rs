@@ -32,7 +32,7 @@ const ROUND: u32 = 10;
 
 /// The events after a prediction was made, with their times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Since {
+pub(super) struct LaterEvents {
     /// The understanding that the two agents came to, in words.
     pub(super) understanding: Option<(Timestamp, String)>,
     /// A file that both have written, and the time when the second did.
@@ -47,7 +47,11 @@ pub(super) struct Since {
 
 /// Returns the outcome of a prediction and the evidence for it; `None` while the prediction is open. The
 /// first event counts: a message after the collision prevents nothing.
-pub(super) fn verdict(made: Timestamp, now: Timestamp, since: &Since) -> Option<(PredictionOutcome, String)> {
+pub(super) fn verdict(
+    made: Timestamp,
+    now: Timestamp,
+    since: &LaterEvents,
+) -> Option<(PredictionOutcome, String)> {
     let met = [
         since.understanding.as_ref().map(|(at, how)| (*at, PredictionOutcome::Prevented, how.clone())),
         since
@@ -89,7 +93,7 @@ pub(super) fn both_spoke(
     topics: &[String],
 ) -> Option<(Timestamp, String)> {
     let met = topics.iter().filter_map(|topic| {
-        let [one, other] = trails.map(|trail| trail.speaks_after(then, topic));
+        let [one, other] = trails.map(|trail| trail.first_prompt_on(then, topic));
         Some((one?.max(other?), topic.clone()))
     });
     met.min()
@@ -274,7 +278,7 @@ pub(super) fn suitability(
     }
     if who.unread > 3 {
         score -= 0.1;
-        reasons.push(format!("has {} to read", text::count(who.unread, "message")));
+        reasons.push(format!("has {} to read", text::counted_noun(who.unread, "message")));
     }
     if who.is_silent {
         score -= 0.1;

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::Domains;
+use super::FileVisit;
 use super::Heading;
 use super::TopicSummary;
 use super::Trail;
 use super::TrailStep;
-use super::Visit;
 use super::trail::Marks;
 use crate::Timestamp;
 
@@ -118,11 +118,11 @@ impl<'a> TrailProfile<'a> {
         } else {
             FilesByPath::default()
         };
-        Self { files, ..Self::at_a_glance(&TopicSummary::of(trail), scoring_context) }
+        Self { files, ..Self::topics_only(&TopicSummary::of(trail), scoring_context) }
     }
 
     /// Prepares topics only.
-    pub fn at_a_glance(glance: &TopicSummary<'a>, scoring_context: &ScoringContext<'a>) -> Self {
+    pub fn topics_only(glance: &TopicSummary<'a>, scoring_context: &ScoringContext<'a>) -> Self {
         let words = Marks::new(glance);
         let mut key: Vec<&str> = glance.steps.last().cloned().unwrap_or_default();
         key.sort_unstable();
@@ -151,7 +151,7 @@ impl<'a> FilesByPath<'a> {
     fn new(steps: &'a [TrailStep], now: Timestamp) -> Self {
         let is_long_ago = |at: Timestamp| now.since(at) >= LATELY;
         let all = || steps.iter().flat_map(|step| step.read.iter().chain(&step.written));
-        let place = |visit: &'a Visit| visit.path.rsplit_once('/').map_or("", |(place, _)| place);
+        let place = |visit: &'a FileVisit| visit.path.rsplit_once('/').map_or("", |(place, _)| place);
         let mut places: Vec<&str> = all().map(place).collect();
         places.sort_unstable();
         places.dedup();

@@ -233,7 +233,7 @@ const NOISE: &[&str] = &[
 const SHORT: &[&str] = &["ai", "cd", "ci", "db", "io", "js", "ml", "qa", "ts", "ui", "ux"];
 
 /// Tells whether a word says nothing about the topic of a prompt.
-pub(super) fn is_empty(word: &str) -> bool {
+pub(super) fn is_stop_word(word: &str) -> bool {
     has(COMMON, word) || has(NOISE, word)
 }
 

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use super::ConvergenceChange;
 use super::Counters;
 use super::Domains;
+use super::FileVisit;
 use super::Heading;
+use super::KEPT_PROMPTS;
 use super::PredictionNote;
 use super::PredictionOutcome;
 use super::ScoringContext;
@@ -16,13 +18,11 @@ use super::Trail;
 use super::TrailProfile;
 use super::TrailStep;
 use super::Trajectory;
-use super::Visit;
-use super::WINDOW;
 use super::foresight::Foresight;
 use super::foresight::Party;
 use super::foresight::Sighting;
 use super::rules;
-use super::rules::Since;
+use super::rules::LaterEvents;
 use super::signals;
 use super::trail::Marks;
 use crate::Timestamp;
@@ -103,7 +103,7 @@ fn visiting(name: &str, prompts: &[&str], visits: &[(&str, char, i64)]) -> Trail
     let mut trail = trail(name, prompts);
     let last = trail.steps.last_mut().unwrap();
     for (path, how, at) in visits {
-        let visit = Visit { path: (*path).to_owned(), at: Timestamp(at * 1_000) };
+        let visit = FileVisit { path: (*path).to_owned(), at: Timestamp(at * 1_000) };
         if *how == 'w' { last.written.push(visit) } else { last.read.push(visit) }
     }
     trail
@@ -148,23 +148,26 @@ fn words_count_less_where_the_files_are_apart() {
 #[test]
 fn a_prediction_ends_by_what_happens_after_it() {
     let (made, later) = (Timestamp(0), Timestamp(Timestamp::HOUR));
-    let verdict = |now, since: Since| rules::verdict(made, now, &since).map(|(outcome, _)| outcome);
+    let verdict = |now, since: LaterEvents| rules::verdict(made, now, &since).map(|(outcome, _)| outcome);
     let at = |minutes: i64| Some((Timestamp(minutes * Timestamp::MINUTE), "x".to_owned()));
-    let none = Since::default;
+    let none = LaterEvents::default;
     assert_eq!(verdict(later, none()), None);
     assert_eq!(
-        verdict(later, Since { both_worked_on: true, ..none() }),
+        verdict(later, LaterEvents { both_worked_on: true, ..none() }),
         Some(PredictionOutcome::FalsePositive)
     );
-    assert_eq!(verdict(made, Since { both_worked_on: true, ..none() }), None);
-    assert_eq!(verdict(made, Since { left: Some("B".into()), ..none() }), Some(PredictionOutcome::Expired));
-    let met = Since { written: at(1), left: Some("B".into()), ..none() };
+    assert_eq!(verdict(made, LaterEvents { both_worked_on: true, ..none() }), None);
+    assert_eq!(
+        verdict(made, LaterEvents { left: Some("B".into()), ..none() }),
+        Some(PredictionOutcome::Expired)
+    );
+    let met = LaterEvents { written: at(1), left: Some("B".into()), ..none() };
     assert_eq!(verdict(made, met), Some(PredictionOutcome::Occurred));
-    assert_eq!(verdict(made, Since { spoken: at(1), ..none() }), Some(PredictionOutcome::Occurred));
+    assert_eq!(verdict(made, LaterEvents { spoken: at(1), ..none() }), Some(PredictionOutcome::Occurred));
     // The first event counts: a message after the collision prevents nothing.
-    let agreed = Since { understanding: at(1), written: at(2), ..none() };
+    let agreed = LaterEvents { understanding: at(1), written: at(2), ..none() };
     assert_eq!(verdict(made, agreed), Some(PredictionOutcome::Prevented));
-    let sorry = Since { understanding: at(3), written: at(2), ..none() };
+    let sorry = LaterEvents { understanding: at(3), written: at(2), ..none() };
     assert_eq!(verdict(made, sorry), Some(PredictionOutcome::Occurred));
 }
 
@@ -206,12 +209,12 @@ fn any_steps() -> impl Strategy<Value = Vec<TrailStep>> {
     let topics = || proptest::collection::vec("[a-e]", 0..4);
     let visits = || proptest::collection::vec(("[a-e]", 0_i64..200), 0..3);
     let step = (topics(), visits(), visits()).prop_map(|(topics, read, written)| {
-        let visit = |(path, at): (String, i64)| Visit { path, at: Timestamp(at * 1_000) };
+        let visit = |(path, at): (String, i64)| FileVisit { path, at: Timestamp(at * 1_000) };
         let (read, written) =
             (read.into_iter().map(visit).collect(), written.into_iter().map(visit).collect());
         TrailStep { topics, read, written, ..TrailStep::default() }
     });
-    proptest::collection::vec(step, 0..=WINDOW)
+    proptest::collection::vec(step, 0..=KEPT_PROMPTS)
 }
 
 proptest! {

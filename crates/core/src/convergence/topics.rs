@@ -20,7 +20,7 @@ pub fn topics(prompt: &str, noise: &[String]) -> Vec<String> {
     let end = prompt.floor_char_boundary(LONGEST.min(prompt.len()));
     let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for (at, word) in words(&prompt[..end]).into_iter().enumerate() {
-        if !stop_words::is_empty(&word) && !noise.contains(&word) {
+        if !stop_words::is_stop_word(&word) && !noise.contains(&word) {
             found.entry(word).or_insert((0, at)).0 += 1;
         }
     }

@@ -11,7 +11,7 @@ use crate::presence::SessionId;
 use crate::project::ProjectId;
 
 /// Number of last prompts that a trail keeps.
-pub const WINDOW: usize = 10;
+pub const KEPT_PROMPTS: usize = 10;
 
 /// Number of last prompts that decide whether a topic is emerging or fading.
 const RECENT: usize = 3;
@@ -25,7 +25,7 @@ pub struct Trail {
     pub session: SessionId,
     pub project: Option<ProjectId>,
     pub worktree: PathBuf,
-    /// The prompts, oldest first, at most [`WINDOW`].
+    /// The prompts, oldest first, at most [`KEPT_PROMPTS`].
     pub steps: Vec<TrailStep>,
 }
 
@@ -40,13 +40,13 @@ pub struct TrailStep {
     pub prompt: Option<String>,
     pub topics: Vec<String>,
     /// The files that were read, each once, by its last visit; `written` is the same for writes.
-    pub read: Vec<Visit>,
-    pub written: Vec<Visit>,
+    pub read: Vec<FileVisit>,
+    pub written: Vec<FileVisit>,
 }
 
 /// A file that a tool has read or written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Visit {
+pub struct FileVisit {
     /// The path of the file, relative to the worktree if it is inside.
     pub path: String,
     pub at: Timestamp,
@@ -65,7 +65,7 @@ impl Trail {
     }
 
     /// Returns the time of the first prompt after `then` that was about a topic.
-    pub fn speaks_after(&self, then: Timestamp, topic: &str) -> Option<Timestamp> {
+    pub fn first_prompt_on(&self, then: Timestamp, topic: &str) -> Option<Timestamp> {
         let speaks = |step: &&TrailStep| step.at > then && step.topics.iter().any(|known| known == topic);
         self.steps.iter().find(speaks).map(|step| step.at)
     }
@@ -121,9 +121,9 @@ pub(super) struct Marks<'a> {
 
 impl<'a> Marks<'a> {
     pub(super) fn new(glance: &TopicSummary<'a>) -> Self {
-        let steps = glance.steps.iter().take(WINDOW).enumerate();
+        let steps = glance.steps.iter().take(KEPT_PROMPTS).enumerate();
         let words = steps.flat_map(|(at, step)| step.iter().map(move |name| Mark { name, mask: 1 << at }));
-        Self::merge(words.collect(), glance.steps.len().min(WINDOW))
+        Self::merge(words.collect(), glance.steps.len().min(KEPT_PROMPTS))
     }
 
     fn merge(mut all: Vec<Mark<'a>>, window: usize) -> Self {
@@ -201,11 +201,11 @@ pub struct Trajectory {
 impl Trajectory {
     /// Returns the trajectory of these prompts.
     pub fn of(steps: &[TrailStep]) -> Self {
-        Self::at_a_glance(&TopicSummary::of_steps(steps))
+        Self::of_summary(&TopicSummary::of_steps(steps))
     }
 
     /// Returns the trajectory of a topic summary.
-    pub fn at_a_glance(glance: &TopicSummary<'_>) -> Self {
+    pub fn of_summary(glance: &TopicSummary<'_>) -> Self {
         let marks = Marks::new(glance);
         let all = |heading| {
             let mut found: Vec<&Mark<'_>> = marks.heading_for(heading).collect();

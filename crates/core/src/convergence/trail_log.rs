@@ -6,22 +6,20 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use crate::Timestamp;
+use crate::convergence::FileVisit;
+use crate::convergence::KEPT_PROMPTS;
 use crate::convergence::TopicSummary;
 use crate::convergence::Trail;
 use crate::convergence::TrailStep;
-use crate::convergence::Visit;
-use crate::convergence::WINDOW;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::side_files::Log;
 use crate::side_files::LogLine;
-use crate::side_files::READERS;
 use crate::side_files::SessionState;
 use crate::side_files::SideFiles;
 use crate::side_files::TOPICS;
 use crate::side_files::escaped;
-use crate::side_files::path_key;
 use crate::side_files::unescaped;
 
 /// Most files of a prompt that are kept, for reads and for writes.
@@ -74,25 +72,6 @@ impl dyn SideFiles + '_ {
         let mut line = String::new();
         write_visit(&mut line, &path.to_string_lossy(), at, written);
         let _ = self.add(session, &LogLine::Trail(line));
-    }
-
-    /// Records that a session has read a file, given by its real path.
-    pub fn read_by(&self, path: &Path, session: &SessionId, at: Timestamp) {
-        let mut readers = vec![(session.clone(), at)];
-        // The previous reader stays in the slot: it is told if this session writes the file.
-        readers.extend(self.last_reader(path, session));
-        let readers = readers.iter().map(|(who, at)| format!("{} {}", at.0, escaped(who.as_str())));
-        let _ = self.set_slot(READERS, &path_key(path), &readers.collect::<Vec<_>>().join("\t"));
-    }
-
-    /// Returns the session other than `but` that read a file last, and the time.
-    pub fn last_reader(&self, path: &Path, but: &SessionId) -> Option<(SessionId, Timestamp)> {
-        let reader = |text: &str| {
-            let (at, session) = text.split_once(' ')?;
-            Some((SessionId::from(unescaped(session)), Timestamp(at.parse().ok()?)))
-        };
-        let readers = self.slot(READERS, &path_key(path))?;
-        readers.split('\t').map_while(reader).find(|(session, _)| session != but)
     }
 
     /// Reads the trail of a session that has not ended.
@@ -296,7 +275,7 @@ impl Log {
                 ("of", _) => trail = read_of(rest).or(trail),
                 ("prompt", Some(trail)) => {
                     trail.steps.extend(read_step(rest));
-                    let extra = trail.steps.len().saturating_sub(WINDOW);
+                    let extra = trail.steps.len().saturating_sub(KEPT_PROMPTS);
                     trail.steps.drain(..extra);
                 }
                 ("read" | "wrote", Some(trail)) => {
@@ -346,9 +325,9 @@ fn is_cell(text: &&str) -> bool {
 }
 
 /// Parses a visit; the path is made relative to the worktree if the file is inside.
-fn read_visit(cells: &str, worktree: &str) -> Option<Visit> {
+fn read_visit(cells: &str, worktree: &str) -> Option<FileVisit> {
     let (at, path) = cells.split_once('\t').filter(|(_, path)| is_cell(path))?;
     let path = unescaped(path);
     let inside = path.strip_prefix(worktree).and_then(|path| path.strip_prefix('/'));
-    Some(Visit { path: inside.unwrap_or(&path).to_owned(), at: Timestamp(at.parse().ok()?) })
+    Some(FileVisit { path: inside.unwrap_or(&path).to_owned(), at: Timestamp(at.parse().ok()?) })
 }

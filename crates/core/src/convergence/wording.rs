@@ -25,7 +25,7 @@ pub(super) fn line(prediction: &Prediction, me: &SessionId) -> String {
 
 /// Puts a text on one line and removes hook marks, because file names in it are foreign text.
 fn one_safe_line(line: &str) -> String {
-    text::strip_hook_marks(&text::one_line(line, 600)).into_owned()
+    text::disarm_hook_tags(&text::one_line(line, 600)).into_owned()
 }
 
 /// Words a signal, to follow the name of one of the two.
@@ -55,7 +55,7 @@ fn seen(signal: &Signal) -> String {
     parts.join(" and ")
 }
 
-/// Recommends to the person what to do about a signal.
+/// Recommends what the agents, or the person, should do about a signal.
 pub fn recommendation(signal: &Signal) -> String {
     let common = if signal.files.is_empty() { &signal.topics } else { &signal.files };
     let common = text::first_few(common.iter().map(|name| text::foreign(name, 60)), 4);

@@ -43,12 +43,12 @@ pub enum Cap {
 
 /// The costs of several runs. Runs of unknown cost are counted: unknown is not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Sum {
+pub struct CostSum {
     pub known: Cost,
     pub unknown_runs: u32,
 }
 
-impl Sum {
+impl CostSum {
     /// Adds a run that has ended, however it ended.
     pub fn add(&mut self, cost: Option<Cost>) {
         match cost {
@@ -58,7 +58,7 @@ impl Sum {
     }
 }
 
-impl FromIterator<Option<Cost>> for Sum {
+impl FromIterator<Option<Cost>> for CostSum {
     fn from_iter<I: IntoIterator<Item = Option<Cost>>>(costs: I) -> Self {
         let mut sum = Self::default();
         costs.into_iter().for_each(|cost| sum.add(cost));
@@ -67,9 +67,9 @@ impl FromIterator<Option<Cost>> for Sum {
 }
 
 /// Writes `$1.25`, `$1.25 and 2 runs of unknown cost` or `unknown (1 run)`.
-impl std::fmt::Display for Sum {
+impl std::fmt::Display for CostSum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let unknown = crate::text::count(self.unknown_runs as usize, "run");
+        let unknown = crate::text::counted_noun(self.unknown_runs as usize, "run");
         match (self.known, self.unknown_runs) {
             (known, 0) => f.write_str(&in_dollars(known)),
             (Cost(0), _) => write!(f, "unknown ({unknown})"),
@@ -89,7 +89,7 @@ pub fn in_dollars(cost: Cost) -> String {
 /// Money that was spent within a day or a project, and that unfinished runs have reserved there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Account {
-    pub spent: Sum,
+    pub spent: CostSum,
     pub reserved: Cost,
 }
 
@@ -206,7 +206,7 @@ pub fn admit(caps: &Caps, accounts: &Accounts, estimate: Estimate) -> Result<Bud
 
 /// Sets more aside for a run that has used `used` and is about to use more than it has reserved;
 /// refuses if nothing is left. The accounts already include its reservation.
-pub fn extend(
+pub fn extend_reservation(
     caps: &Caps,
     accounts: &Accounts,
     reservation: BudgetReservation,

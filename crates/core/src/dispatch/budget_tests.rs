@@ -12,7 +12,7 @@ fn usd(dollars: f64) -> Cost {
 }
 
 fn accounts(spent: f64, reserved: f64) -> Accounts {
-    let account = Account { spent: Sum { known: usd(spent), unknown_runs: 0 }, reserved: usd(reserved) };
+    let account = Account { spent: CostSum { known: usd(spent), unknown_runs: 0 }, reserved: usd(reserved) };
     Accounts { day: account, project: account }
 }
 
@@ -55,12 +55,13 @@ fn a_run_gets_more_until_nothing_is_left() {
     let caps = Caps { run: Some(usd(3.0)), day: Some(usd(10.0)), project: None };
     let own = BudgetReservation { amount: usd(1.0) };
     // The other reserved dollar is another run's.
-    assert_eq!(extend(&caps, &accounts(2.0, 2.0), own, usd(1.0)).unwrap().amount, usd(2.0));
-    assert_eq!(extend(&caps, &accounts(7.8, 2.0), own, usd(1.0)).unwrap().amount, usd(1.2));
-    let day = extend(&caps, &accounts(8.0, 2.0), own, usd(1.0)).unwrap_err();
+    assert_eq!(extend_reservation(&caps, &accounts(2.0, 2.0), own, usd(1.0)).unwrap().amount, usd(2.0));
+    assert_eq!(extend_reservation(&caps, &accounts(7.8, 2.0), own, usd(1.0)).unwrap().amount, usd(1.2));
+    let day = extend_reservation(&caps, &accounts(8.0, 2.0), own, usd(1.0)).unwrap_err();
     assert_eq!(day.cap, Cap::Day);
     let run =
-        extend(&caps, &accounts(2.0, 4.0), BudgetReservation { amount: usd(3.0) }, usd(3.0)).unwrap_err();
+        extend_reservation(&caps, &accounts(2.0, 4.0), BudgetReservation { amount: usd(3.0) }, usd(3.0))
+            .unwrap_err();
     assert_eq!((run.cap, run.to_string().as_str()), (Cap::Run, "the $3.00 for this run are used up"));
     assert_eq!(over(Some(usd(1.0)), usd(1.0)), Some(usd(1.0)));
     assert_eq!((over(Some(usd(1.0)), usd(0.99)), over(None, usd(1e6))), (None, None));
@@ -68,11 +69,11 @@ fn a_run_gets_more_until_nothing_is_left() {
 
 #[test]
 fn unknown_is_shown_as_unknown() {
-    let sum: Sum = [Some(usd(1.25)), None, None].into_iter().collect();
-    assert_eq!(sum, Sum { known: usd(1.25), unknown_runs: 2 });
+    let sum: CostSum = [Some(usd(1.25)), None, None].into_iter().collect();
+    assert_eq!(sum, CostSum { known: usd(1.25), unknown_runs: 2 });
     assert_eq!(sum.to_string(), "$1.25 and 2 runs of unknown cost");
-    assert_eq!([None].into_iter().collect::<Sum>().to_string(), "unknown (1 run)");
-    assert_eq!(Sum::default().to_string(), "$0.00");
+    assert_eq!([None].into_iter().collect::<CostSum>().to_string(), "unknown (1 run)");
+    assert_eq!(CostSum::default().to_string(), "$0.00");
     assert_eq!(in_dollars(Cost(1_234)), "$0.0012");
 }
 
@@ -143,7 +144,7 @@ proptest! {
                     let (mut reservation, wanted) = (reservation, used + more);
                     while wanted > reservation.amount.0 {
                         // The run has used all that it has reserved, and asks for more.
-                        let Ok(larger) = extend(&caps, &accounts, reservation, reservation.amount) else { break };
+                        let Ok(larger) = extend_reservation(&caps, &accounts, reservation, reservation.amount) else { break };
                         prop_assert!(larger.amount > reservation.amount, "it would ask for ever");
                         let more = Cost(larger.amount.0 - reservation.amount.0);
                         accounts.day.reserve(more);
@@ -164,7 +165,7 @@ proptest! {
             }
             let reserved: i64 = running.iter().map(|(reservation, _)| reservation.amount.0).sum();
             prop_assert_eq!(accounts.day.reserved, Cost(reserved));
-            prop_assert_eq!(accounts.day.spent, Sum { known: Cost(spent), unknown_runs: unknown });
+            prop_assert_eq!(accounts.day.spent, CostSum { known: Cost(spent), unknown_runs: unknown });
             prop_assert!(spent + reserved <= day);
             prop_assert!(project.is_none_or(|project| spent + reserved <= project));
             for (reservation, used) in &running {

@@ -142,7 +142,7 @@ fn push_capped(done: &mut String, value: &str) {
         Some((end, _)) => {
             let left_out = value[end..].chars().count();
             done.push_str(&value[..end]);
-            done.push_str(&format!("\n[… {} left out]", text::count(left_out, "more character")));
+            done.push_str(&format!("\n[… {} left out]", text::counted_noun(left_out, "more character")));
         }
     }
 }

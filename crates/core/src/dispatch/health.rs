@@ -9,7 +9,7 @@ use crate::Timestamp;
 const STALE: i64 = 60 * Timestamp::SECOND;
 
 /// A run without a sign of life for longer than this is as good as dead.
-pub const DEAD: i64 = 120 * Timestamp::SECOND;
+pub const DEAD_AFTER: i64 = 120 * Timestamp::SECOND;
 
 /// The health of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -22,7 +22,7 @@ pub enum RunHealth {
 
 /// The last sign of life of a run, as its supervisor wrote it down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sign {
+pub struct LifeSign {
     /// Time at which the sign was written.
     pub at: Timestamp,
     /// Milliseconds for which the worker had been silent by then; 0 while processes that it started
@@ -33,9 +33,9 @@ pub struct Sign {
 impl RunHealth {
     /// Judges by the last sign: a supervisor that has stopped writes none, and one whose worker is
     /// silent writes that down.
-    pub fn of(sign: Sign, now: Timestamp) -> Self {
+    pub fn of(sign: LifeSign, now: Timestamp) -> Self {
         match now.since(sign.at).max(sign.quiet) {
-            silent if silent > DEAD => Self::Dead,
+            silent if silent > DEAD_AFTER => Self::Dead,
             silent if silent > STALE => Self::Stale,
             _ => Self::Well,
         }
@@ -59,7 +59,10 @@ mod tests {
     fn what_gives_no_sign_is_stale_and_then_dead() {
         let of = |since: i64, quiet: i64| {
             let at = Timestamp(1_000_000);
-            RunHealth::of(Sign { at, quiet: quiet * Timestamp::SECOND }, at.plus(since * Timestamp::SECOND))
+            RunHealth::of(
+                LifeSign { at, quiet: quiet * Timestamp::SECOND },
+                at.plus(since * Timestamp::SECOND),
+            )
         };
         assert_eq!([of(0, 0), of(60, 0), of(10, 60)], [RunHealth::Well; 3]);
         assert_eq!([of(61, 0), of(120, 0), of(10, 61), of(5, 120)], [RunHealth::Stale; 4]);

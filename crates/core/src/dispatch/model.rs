@@ -223,7 +223,7 @@ pub struct RunEnd {
 
 impl RunEnd {
     /// Tells whether the run is done and its changes are merged.
-    pub fn is_well(&self) -> bool {
+    pub fn is_done_and_merged(&self) -> bool {
         self.state == RunState::Done && !self.is_unmerged
     }
 

@@ -234,7 +234,7 @@ mod tests {
     use crate::journal::EntryId;
 
     fn digest(bytes: &[u8]) -> String {
-        format!("{:016x}", crate::text::checksum(bytes))
+        format!("{:016x}", crate::text::stable_hash(bytes))
     }
 
     fn receipt(at: u64) -> Receipt {

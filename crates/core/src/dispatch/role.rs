@@ -51,7 +51,7 @@ impl Role {
         if self.read_only { Safety::Suggest } else { self.safety.unwrap_or(default) }
     }
 
-    /// Sets the value of one key. Values are checked when they are read.
+    /// Sets the value of one key of the role. Values are checked when they are read.
     pub(super) fn set(&mut self, key: &RoleKey, value: RoleValue) {
         match (key.name, value) {
             ("description", RoleValue::Text(text)) => self.description = text,

@@ -45,12 +45,12 @@ impl std::fmt::Display for RoleSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleLayer {
     pub source: RoleSource,
-    pub roles: Vec<RoleEntry>,
+    pub roles: Vec<RoleValues>,
 }
 
 /// The values that one file gives a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RoleEntry {
+pub struct RoleValues {
     pub name: String,
     pub values: Vec<(&'static RoleKey, RoleValue)>,
 }
@@ -301,7 +301,8 @@ mod tests {
             };
             values.iter().map(value).collect()
         };
-        let roles = roles.iter().map(|(name, of)| RoleEntry { name: (*name).to_owned(), values: values(of) });
+        let roles =
+            roles.iter().map(|(name, of)| RoleValues { name: (*name).to_owned(), values: values(of) });
         RoleLayer { source, roles: roles.collect() }
     }
 
@@ -447,7 +448,7 @@ mod tests {
         fn whatever_a_project_says_the_role_may_do_no_more(own in values(), theirs in values()) {
             let one = |source, values: &Vec<_>| RoleLayer {
                 source,
-                roles: vec![RoleEntry { name: "r".into(), values: values.clone() }],
+                roles: vec![RoleValues { name: "r".into(), values: values.clone() }],
             };
             let before = resolved(vec![one(user(), &own)]).remove(0).role;
             let after = resolved(vec![one(user(), &own), one(project(), &theirs)]).remove(0).role;

@@ -23,8 +23,8 @@ use serde::Serialize;
 pub use bounds::RunBounds;
 pub use classify::Classified;
 pub use classify::classify;
-pub use wording::not_its_tool;
-pub use wording::refused;
+pub use wording::safety_refusal;
+pub use wording::tool_refusal;
 
 /// The environment variable with a session's safety level. A hook has it from the CLI that starts it,
 /// and the CLI from the supervisor: if a command of the session sets it, that reaches only the
@@ -62,7 +62,7 @@ impl Safety {
     }
 
     /// Reads the level from the variable. An unknown value means the strictest level.
-    pub fn told(value: &str) -> Self {
+    pub fn from_variable(value: &str) -> Self {
         Self::named(value).unwrap_or(Self::Suggest)
     }
 
@@ -162,10 +162,10 @@ mod tests {
     #[test]
     fn what_the_variable_is_not_meant_to_say_is_the_strictest() {
         for safety in Safety::ALL {
-            assert_eq!(Safety::told(safety.as_str()), safety);
+            assert_eq!(Safety::from_variable(safety.as_str()), safety);
         }
         for value in ["", "Full-Auto", "full-auto ", "0", "everything"] {
-            assert_eq!(Safety::told(value), Safety::Suggest, "{value}");
+            assert_eq!(Safety::from_variable(value), Safety::Suggest, "{value}");
         }
     }
 }

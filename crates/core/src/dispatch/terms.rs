@@ -45,7 +45,7 @@ pub struct RunTerms {
 /// Takes each term from the run's own options, else from its role, else from the settings. **No
 /// option takes a protection away**: a read-only role stays read-only, and a role with a worktree
 /// keeps it.
-pub fn settle_run(words: &RunOptions, role: &Role, defaults: &RunDefaults) -> RunTerms {
+pub fn resolve_run_terms(words: &RunOptions, role: &Role, defaults: &RunDefaults) -> RunTerms {
     let of_role = role.safety_or(defaults.safety);
     let safety = words.safety.unwrap_or(of_role);
     RunTerms {
@@ -72,7 +72,7 @@ mod tests {
             timeout_s: Some(1),
             budget: Some(Cost(1)),
         };
-        let nothing = settle_run(&RunOptions::default(), &Role::default(), &defaults);
+        let nothing = resolve_run_terms(&RunOptions::default(), &Role::default(), &defaults);
         assert_eq!((nothing.cli.as_deref(), nothing.safety), (Some("claude"), Safety::AutoEdit));
         assert_eq!((nothing.timeout_s, nothing.budget, nothing.model), (Some(1), Some(Cost(1)), None));
         assert!(!nothing.has_worktree);
@@ -87,7 +87,7 @@ mod tests {
             budget_usd: Some(Cost(2)),
             ..Role::default()
         };
-        let by_role = settle_run(&RunOptions::default(), &role, &defaults);
+        let by_role = resolve_run_terms(&RunOptions::default(), &role, &defaults);
         assert_eq!((by_role.cli.as_deref(), by_role.model.as_deref()), (Some("codex"), Some("big")));
         assert_eq!((by_role.safety, by_role.reasoning.as_deref()), (Safety::FullAuto, Some("low")));
         assert_eq!((by_role.timeout_s, by_role.budget), (Some(2), Some(Cost(2))));
@@ -102,7 +102,7 @@ mod tests {
             timeout_s: Some(3),
             budget: Some(Cost(3)),
         };
-        let said = settle_run(&words, &role, &defaults);
+        let said = resolve_run_terms(&words, &role, &defaults);
         assert_eq!((said.cli.as_deref(), said.model.as_deref()), (Some("pi"), Some("small")));
         assert_eq!((said.safety, said.reasoning.as_deref()), (Safety::Suggest, Some("high")));
         assert_eq!((said.timeout_s, said.budget), (Some(3), Some(Cost(3))));
@@ -114,7 +114,7 @@ mod tests {
         let reader = Role { read_only: true, safety: Some(Safety::FullAuto), ..Role::default() };
         for safety in [None, Some(Safety::Suggest), Some(Safety::FullAuto)] {
             let words = RunOptions { safety, ..RunOptions::default() };
-            assert_eq!(settle_run(&words, &reader, &RunDefaults::default()).safety, Safety::Suggest);
+            assert_eq!(resolve_run_terms(&words, &reader, &RunDefaults::default()).safety, Safety::Suggest);
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn ended(run: &RunRecord, end: &RunEnd, result: &str) -> String {
 }
 
 /// Returns the prompt of a run that takes a task of a spec; `besides` is added to it.
-pub fn run_task(key: &TaskKey, title: Option<&str>, besides: &str) -> String {
+pub fn task_prompt(key: &TaskKey, title: Option<&str>, besides: &str) -> String {
     let title = title.map_or_else(String::new, |title| format!(": {}", text::foreign(title, 300)));
     let task = format!(
         "Do task {}{title}\n\nIt is in {}: read there what it asks for, and do this task and no other. It is \

@@ -10,7 +10,7 @@
 use super::Change;
 use crate::claims::ClaimChange;
 use crate::claims::Strength;
-use crate::host::Topic;
+use crate::host::NewsTopic;
 use crate::journal::Actor;
 use crate::messages::MessageChange;
 use crate::presence::PresenceChange;
@@ -39,14 +39,16 @@ pub struct Effects {
     /// Sessions that are over: after the commit, their notes beside the database are removed.
     pub ended: Vec<SessionId>,
     /// Topics whose waiting processes are notified last.
-    pub topics: Vec<Topic>,
+    pub topics: Vec<NewsTopic>,
 }
 
 impl Effects {
     /// Derives the effects of the changes of one entry.
     pub fn of(project: Option<&ProjectId>, changes: &[Change]) -> Self {
-        let mut effects =
-            Self { topics: project.cloned().map(Topic::Project).into_iter().collect(), ..Self::default() };
+        let mut effects = Self {
+            topics: project.cloned().map(NewsTopic::Project).into_iter().collect(),
+            ..Self::default()
+        };
         changes.iter().for_each(|change| effects.add(project, change));
         effects
     }
@@ -79,7 +81,7 @@ impl Effects {
         }
         // A change of no project concerns everyone, unless it is somebody's mail.
         if project.is_none() && !matches!(change, Change::Messages(_)) {
-            self.topics.push(Topic::Everyone);
+            self.topics.push(NewsTopic::Everyone);
         }
     }
 
@@ -88,7 +90,7 @@ impl Effects {
     }
 
     fn tell(&mut self, mailbox: &Actor, has_mail: bool) {
-        self.topics.push(Topic::Mailbox(mailbox.clone()));
+        self.topics.push(NewsTopic::Mailbox(mailbox.clone()));
         if has_mail {
             self.mail.extend(mailbox.session().cloned());
         }

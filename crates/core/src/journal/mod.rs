@@ -12,22 +12,23 @@
 //! **Applying the journal from its first entry gives the tables, row for row.**
 
 mod effects;
+mod ids;
 mod model;
 mod ops;
 mod store;
 
 pub use effects::Effects;
+pub use ids::ChangeId;
+pub use ids::EntryId;
 pub use model::Actor;
 pub use model::Change;
-pub use model::ChangeId;
-pub use model::Counter;
 pub use model::Entry;
-pub use model::EntryId;
 pub use model::FORMAT;
 pub use model::JournalChange;
 pub use model::KeptChange;
 pub use model::NewEntry;
 pub use model::Number;
+pub use model::NumberSeries;
 pub use model::NumberedChange;
 pub use model::Recorded;
 pub use model::Seq;

@@ -1,4 +1,4 @@
-//! Data of the journal: entries, their ids and numbers, and the changes inside them.
+//! Data of the journal: entries, their numbers, and the changes inside them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +13,8 @@ use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::convergence::ConvergenceChange;
 use crate::dispatch::DispatchChange;
+use crate::journal::ChangeId;
+use crate::journal::EntryId;
 use crate::knowledge::KnowledgeChange;
 use crate::messages::MessageChange;
 use crate::monitor::MonitorChange;
@@ -24,110 +26,6 @@ use crate::tasks::TaskChange;
 
 /// The place of an entry in the journal: 1, 2, 3, … with gaps only where retention dropped entries.
 pub type Seq = i64;
-
-/// The id of an entry, the same on every machine. Ids sort by time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EntryId(pub [u8; 16]);
-
-impl EntryId {
-    /// Makes an id for a moment.
-    pub fn new(at: Timestamp, random: [u8; 10]) -> Self {
-        let millis = u64::try_from(at.0).unwrap_or(0);
-        let mut id = [0; 16];
-        id[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
-        id[6..].copy_from_slice(&random);
-        // A UUID of version 7 and of the usual variant.
-        id[6] = 0x70 | id[6] & 0x0f;
-        id[8] = 0x80 | id[8] & 0x3f;
-        Self(id)
-    }
-
-    /// Makes ids for a moment, each greater than the one before.
-    pub fn ascending(at: Timestamp, random: [u8; 10]) -> impl FnMut() -> Self {
-        let Self(id) = Self::new(at, random);
-        // The last seven bytes count up; their highest bit starts as zero, so that they do not overflow.
-        let mut last = u128::from_be_bytes(id) & !(1 << 55);
-        move || {
-            last += 1;
-            Self(last.to_be_bytes())
-        }
-    }
-
-    /// Parses the text of an id.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut digits = text.chars().filter(|c| *c != '-').map(|c| c.to_digit(16));
-        let id = (0..32).try_fold(0, |id: u128, _| Some(id << 4 | u128::from(digits.next()??)))?;
-        digits.next().is_none().then(|| Self(id.to_be_bytes()))
-    }
-
-    /// Returns the moment that the id was made for.
-    pub fn at(self) -> Timestamp {
-        let millis = self.0[..6].iter().fold(0, |millis, byte| millis << 8 | i64::from(*byte));
-        Timestamp(millis)
-    }
-}
-
-impl fmt::Display for EntryId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = *b"00000000-0000-0000-0000-000000000000";
-        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        for (place, digit) in text.iter_mut().filter(|place| **place != b'-').zip(digits) {
-            *place = b"0123456789abcdef"[usize::from(digit)];
-        }
-        f.write_str(str::from_utf8(&text).unwrap_or_default())
-    }
-}
-
-impl Serialize for EntryId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for EntryId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("it is not the id of an entry"))
-    }
-}
-
-/// The id of a change, and of the thing that the change created: a message, a prediction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChangeId {
-    pub entry: EntryId,
-    /// The change's place in the entry, from 0.
-    pub place: u16,
-}
-
-impl ChangeId {
-    /// Parses the text of an id: the entry's id, and the place unless it is the first.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (entry, place) = text.split_once('.').unwrap_or((text, "0"));
-        Some(Self { entry: EntryId::parse(entry)?, place: place.parse().ok()? })
-    }
-}
-
-impl fmt::Display for ChangeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            0 => self.entry.fmt(f),
-            place => write!(f, "{}.{place}", self.entry),
-        }
-    }
-}
-
-impl Serialize for ChangeId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for ChangeId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("no id of a change"))
-    }
-}
 
 /// The author of an entry, or the owner of a mailbox or a hold.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -253,7 +151,7 @@ pub type Number = i64;
 
 /// The project and kind within which things are numbered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counter {
+pub struct NumberSeries {
     pub kind: &'static str,
     pub project: Option<ProjectId>,
 }
@@ -317,8 +215,9 @@ impl Change {
     }
 
     /// Returns the counter that numbers the change, in an entry of that project.
-    pub fn counter(&self, project: Option<&ProjectId>) -> Option<Counter> {
-        let counter = |kind, project: Option<&ProjectId>| Some(Counter { kind, project: project.cloned() });
+    pub fn counter(&self, project: Option<&ProjectId>) -> Option<NumberSeries> {
+        let counter =
+            |kind, project: Option<&ProjectId>| Some(NumberSeries { kind, project: project.cloned() });
         match self {
             Self::Messages(MessageChange::Sent(_)) => counter("message", project),
             Self::Convergence(ConvergenceChange::Predicted { again: None, .. }) => {
@@ -481,18 +380,5 @@ impl Verification {
             && self.unreadable.is_empty()
             && self.differences.is_empty()
             && self.integrity.is_empty()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_id_is_a_uuid_that_tells_its_time() {
-        let at = Timestamp(1_794_746_513_813);
-        let id = EntryId::new(at, [0xff; 10]);
-        assert_eq!(id.to_string(), "01a1df3a-7995-7fff-bfff-ffffffffffff");
-        assert_eq!(id.at(), at);
     }
 }

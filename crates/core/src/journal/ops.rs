@@ -64,7 +64,7 @@ impl App {
     /// Forgets agents that left and messages that were read longer ago than the retention, then
     /// drops the entries that nothing depends on, at most once a day. Returns the number of
     /// dropped entries.
-    pub fn retain(&mut self, retention: Retention) -> Result<usize, StoreError> {
+    pub fn apply_retention(&mut self, retention: Retention) -> Result<usize, StoreError> {
         let now = self.host.now();
         self.engine.side_files().forget_kept(now.minus(Timestamp::DAY));
         let due = |last: Option<Timestamp>| last.is_none_or(|last| now.since(last) >= RETENTION_PAUSE);

@@ -1,10 +1,10 @@
 //! The port of the journal: what an engine must do to append, read and replay entries.
 
-use super::Counter;
 use super::Entry;
 use super::EntryId;
 use super::NewEntry;
 use super::Number;
+use super::NumberSeries;
 use super::Recorded;
 use super::Seq;
 use super::TailRequest;
@@ -17,8 +17,8 @@ pub trait JournalStore {
     /// Appends the entry and applies its changes.
     fn record(&mut self, entry: &NewEntry) -> Result<Recorded, StoreError>;
 
-    /// Returns the number that the next thing of this counter will get.
-    fn next_number(&self, counter: &Counter) -> Result<Number, StoreError>;
+    /// Returns the number that the next thing of this series will get.
+    fn next_number(&self, series: &NumberSeries) -> Result<Number, StoreError>;
 
     /// Reads entries in order, oldest first.
     fn entries(&self, request: &TailRequest) -> Result<Vec<Entry>, StoreError>;

@@ -16,7 +16,7 @@ pub(super) const MOST: usize = 100;
 const LONGEST_LINE: usize = 160;
 
 /// Returns the weight and the line of a record in the summary; `None` if the record is not for it.
-pub fn told(known: &Known) -> Option<(f64, String)> {
+pub fn digest_line(known: &Known) -> Option<(f64, String)> {
     match known.kind {
         Kind::Principle => {}
         Kind::Decision if known.text("status") == "active" => {}
@@ -141,5 +141,5 @@ impl dyn SideFiles + '_ {
 
 /// Returns the checksum of a path as a line, so that one of thousands is found at once.
 fn line(path: &str) -> String {
-    format!("{:016x}\n", text::checksum(path.as_bytes()))
+    format!("{:016x}\n", text::stable_hash(path.as_bytes()))
 }

@@ -24,7 +24,7 @@ use crate::Timestamp;
 #[serde(try_from = "Stored<Source, String, Value>")]
 pub struct Entity {
     pub registers: BTreeMap<String, Register>,
-    pub sets: BTreeMap<String, BTreeMap<String, Member>>,
+    pub sets: BTreeMap<String, BTreeMap<String, SetMember>>,
 }
 
 /// A value, with the author, time and writer of its newest edit.
@@ -38,7 +38,7 @@ pub struct Register {
 
 /// A member of a list, with the author and time of its addition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Member {
+pub struct SetMember {
     pub value: Value,
     pub at: Timestamp,
     pub by: Source,
@@ -70,7 +70,7 @@ impl Serialize for Entity {
         let mut sets: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
         for (name, members) in &self.sets {
             let set = sets.entry(name).or_default();
-            for (text, Member { value, at, by }) in members {
+            for (text, SetMember { value, at, by }) in members {
                 set.insert(text, (value, place((*at, 0, by))));
             }
         }
@@ -90,7 +90,7 @@ impl TryFrom<Stored<Source, String, Value>> for Entity {
         };
         let member = |(text, (value, place))| {
             let (at, _, by) = stamp(place)?;
-            Ok((text, Member { value, at, by }))
+            Ok((text, SetMember { value, at, by }))
         };
         let set = |(name, members): (String, BTreeMap<String, _>)| {
             Ok((name, members.into_iter().map(member).collect::<Result<_, Self::Error>>()?))
@@ -130,7 +130,7 @@ impl Entity {
                 }
             }
             EditChange::Add { set, member, value } => {
-                let added = Member { value: value.clone(), at, by: by.clone() };
+                let added = SetMember { value: value.clone(), at, by: by.clone() };
                 self.sets.entry(set.clone()).or_default().insert(member.clone(), added);
             }
             EditChange::Remove { set, member } => {

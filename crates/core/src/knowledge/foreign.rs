@@ -22,7 +22,7 @@ const LONGEST_ID: usize = 64;
 const LONGEST_NAME: usize = 64;
 
 /// Tells whether an edit of another replica counts.
-pub(super) fn counts(stamped: &StampedEdit, now: Timestamp) -> bool {
+pub(super) fn is_acceptable(stamped: &StampedEdit, now: Timestamp) -> bool {
     let StampedEdit { edit, at, .. } = stamped;
     let is_sane = match &edit.change {
         EditChange::Set { field, value } => accepts(field, value),

@@ -29,7 +29,7 @@ pub trait GitFile: Send + Sync {
 
     /// Notes that something was recorded: the file should be written again, if such a file is
     /// wanted.
-    fn note_recorded(&self, worktree: &Path);
+    fn request_write(&self, worktree: &Path);
 }
 
 /// A stamp that tells one state of the file from another without reading it.
@@ -82,7 +82,7 @@ impl dyn SideFiles + '_ {
 
     /// Returns the sessions that began before their project's file was taken in, each with the most
     /// tokens that it may be told.
-    pub fn waiting_for_digest(&self, project: &ProjectId) -> Vec<(SessionId, usize)> {
+    pub fn sessions_without_digest(&self, project: &ProjectId) -> Vec<(SessionId, usize)> {
         let text = self.text(&format!("waiting {project}")).unwrap_or_default();
         let one = |line: &str| {
             let (tokens, session) = line.split_once(' ')?;

@@ -10,7 +10,7 @@ use super::Known;
 use super::Scope;
 
 /// Returns the name of the action that records something of a kind.
-pub fn recording(kind: Kind) -> String {
+pub fn recording_action(kind: Kind) -> String {
     match kind {
         Kind::File => "record-file-understanding".to_owned(),
         Kind::Relationship => "link-entities".to_owned(),
@@ -19,7 +19,7 @@ pub fn recording(kind: Kind) -> String {
 }
 
 /// Returns the action for a line that was exported here, or that the official memory server keeps.
-pub fn imported(line: &Value) -> Option<Value> {
+pub fn import_action(line: &Value) -> Option<Value> {
     let text = |field: &str| line.get(field).and_then(Value::as_str);
     match text("type") {
         Some("entity") => {
@@ -34,7 +34,7 @@ pub fn imported(line: &Value) -> Option<Value> {
             let props = json!({ "from": text("from")?, "to": text("to")?, "type": text("relationType")? });
             Some(json!(["link-entities", props]))
         }
-        _ => Some(json!([recording(Kind::named(text("kind")?)?), line.get("fields")?])),
+        _ => Some(json!([recording_action(Kind::named(text("kind")?)?), line.get("fields")?])),
     }
 }
 
@@ -52,5 +52,5 @@ pub(super) fn adopted(known: &Known, there: &Scope) -> Value {
         let list = props.entry(field).or_insert_with(|| json!([]));
         list.as_array_mut().into_iter().for_each(|list| list.push(origin.as_str().into()));
     }
-    json!([recording(known.kind), props])
+    json!([recording_action(known.kind), props])
 }

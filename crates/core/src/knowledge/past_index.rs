@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use super::ChangedScopes;
 use super::Kind;
 use super::KnowledgeIndex;
 use super::Known;
-use super::Renewed;
 use super::Row;
 use super::Scope;
 use crate::engine::StoreError;
@@ -89,8 +89,8 @@ impl KnowledgeIndex for PastIndex {
         self.now.last()
     }
 
-    fn ingest(&mut self, _: &[Entry], _: Seq) -> Result<Renewed, StoreError> {
-        Ok(Renewed::new())
+    fn ingest(&mut self, _: &[Entry], _: Seq) -> Result<ChangedScopes, StoreError> {
+        Ok(ChangedScopes::new())
     }
 
     fn tidy(&mut self) {}

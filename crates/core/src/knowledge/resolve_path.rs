@@ -38,7 +38,7 @@ impl PathBase<'_> {
     }
 
     /// Resolves `src/a.rs:12` if its file is in the project. A file that exists elsewhere is
-    /// refused; any other text stays as it is written.
+    /// refused, and so is one above the project; any other text stays as it is written.
     pub(super) fn location(&self, written: &str) -> Result<String, String> {
         let (path, line) = split_line(written);
         if path.contains("://") || path.contains(char::is_whitespace) {
@@ -46,7 +46,12 @@ impl PathBase<'_> {
         }
         match self.place(path) {
             Ok(name) => Ok(format!("{name}{line}")),
-            Err(_) if !self.host.locate(&self.meant(Path::new(path))).exists => Ok(written.to_owned()),
+            Err(_)
+                if !Path::new(path).starts_with("..")
+                    && !self.host.locate(&self.meant(Path::new(path))).exists =>
+            {
+                Ok(written.to_owned())
+            }
             Err(why) => Err(format!("`{path}` {why}")),
         }
     }

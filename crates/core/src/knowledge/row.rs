@@ -115,7 +115,7 @@ impl<'a> Row<'a> {
     }
 
     /// Returns the time since when the record is stale.
-    pub fn stale(&self) -> Option<Timestamp> {
+    pub fn stale_since(&self) -> Option<Timestamp> {
         match self.get("stale") {
             Some(RowField::Integer(since)) => Some(Timestamp(since)),
             _ => None,
@@ -142,7 +142,7 @@ impl<'a> Row<'a> {
             fields,
             at: self.at(),
             by: self.value("by").and_then(|by| serde_json::from_value(by).ok()).unwrap_or_default(),
-            stale: self.stale(),
+            stale: self.stale_since(),
             ids: Vec::new(),
         }
     }
@@ -171,7 +171,7 @@ pub enum RowField<'a> {
     Other(Value),
 }
 
-/// The texts of a list, one after the other.
+/// The texts of a list in an encoded record, one after the other.
 #[derive(Debug)]
 pub struct Texts<'a>(&'a [u8]);
 

@@ -41,8 +41,8 @@ pub trait KnowledgeStore {
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError>;
 }
 
-/// The scopes of which something was taken in, each with whether that was about files.
-pub type Renewed = BTreeMap<Scope, bool>;
+/// What an index took in: the scopes, each with whether something about files was in it.
+pub type ChangedScopes = BTreeMap<Scope, bool>;
 
 /// The index that is read: made from the journal, and safe to lose.
 pub trait KnowledgeIndex {
@@ -50,7 +50,7 @@ pub trait KnowledgeIndex {
     fn last(&self) -> Result<(Seq, Option<(Seq, EntryId)>), StoreError>;
 
     /// Takes entries in, and notes that everything up to `through` was taken in with them.
-    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<Renewed, StoreError>;
+    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<ChangedScopes, StoreError>;
 
     /// Puts side by side what is read together, for a caller that has taken much in; if that fails,
     /// reads are only slower.

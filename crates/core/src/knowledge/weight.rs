@@ -60,7 +60,7 @@ impl Row<'_> {
             Some(RowField::Integer(at)) => Timestamp(at),
             _ => now,
         };
-        weight(said, self.kind, at, self.stale(), now)
+        weight(said, self.kind, at, self.stale_since(), now)
     }
 }
 

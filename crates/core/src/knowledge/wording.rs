@@ -64,22 +64,22 @@ impl RenewalRequests {
 }
 
 /// Returns a scope as `know adopt --from` takes it.
-pub(super) fn place(scope: &Scope) -> String {
+pub(super) fn scope_argument(scope: &Scope) -> String {
     scope.project().map_or("--global", |project| project.as_str()).to_owned()
 }
 
 impl Known {
     /// Returns a record of another scope on one line: its scope, its name and its text.
-    pub fn found_in(&self, scope: &Scope) -> String {
+    pub fn scoped_line(&self, scope: &Scope) -> String {
         let about = self.text("description");
-        let line = format!("{} {} {}: {about}", place(scope), self.kind.as_str(), self.name);
+        let line = format!("{} {} {}: {about}", scope_argument(scope), self.kind.as_str(), self.name);
         text::one_line(&line, 200)
     }
 
     /// Returns a record of another scope for programs, with its scope.
     pub fn item_of(&self, scope: &Scope) -> serde_json::Value {
         let mut item = self.item();
-        item["project"] = place(scope).into();
+        item["project"] = scope_argument(scope).into();
         item
     }
 }

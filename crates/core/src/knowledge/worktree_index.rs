@@ -7,10 +7,10 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use super::ChangedScopes;
 use super::Kind;
 use super::KnowledgeIndex;
 use super::Known;
-use super::Renewed;
 use super::Row;
 use super::Scope;
 use super::actions::link_name;
@@ -55,7 +55,7 @@ impl WorktreeIndex {
         index.each(scope, Kind::File, &mut |row| {
             let hash = row.text("hash");
             if !hash.is_empty() {
-                files.push((row.text("path").to_owned(), hash.to_owned(), row.stale().is_some()));
+                files.push((row.text("path").to_owned(), hash.to_owned(), row.stale_since().is_some()));
             }
         })?;
         let (changed, same) = (BTreeMap::new(), BTreeSet::new());
@@ -117,7 +117,7 @@ impl KnowledgeIndex for WorktreeIndex {
         self.index.last()
     }
 
-    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<Renewed, StoreError> {
+    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<ChangedScopes, StoreError> {
         self.index.ingest(entries, through)
     }
 
@@ -232,7 +232,7 @@ const UNSETTLED: i64 = 2_000;
 const UNSURE: FileStamp = FileStamp { changed: -1, size: 0 };
 
 /// The most files that are checked before a prompt.
-const MOST_AT_A_GLANCE: usize = 100;
+const MOST_CHECKED: usize = 100;
 
 impl<'a> Contents<'a> {
     pub(super) fn load(host: &'a dyn Host, files: &dyn SideFiles, worktree: &'a Path) -> Self {
@@ -246,7 +246,7 @@ impl<'a> Contents<'a> {
     pub(super) fn may_have_changed(host: &dyn Host, files: &dyn SideFiles, worktree: &Path) -> bool {
         let text = files.text(&text_name(worktree)).unwrap_or_default();
         let is_other = |(path, stamp, _): HashedFile<'_>| host.stamp(&worktree.join(path)) != stamp;
-        noted(&text).take(MOST_AT_A_GLANCE).any(is_other)
+        noted(&text).take(MOST_CHECKED).any(is_other)
     }
 
     pub(super) fn of(&mut self, path: &str) -> Content {

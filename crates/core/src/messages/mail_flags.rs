@@ -10,15 +10,15 @@ use crate::host::MachineProcess;
 use crate::messages::MailFlags;
 use crate::path_part::PathPart;
 use crate::presence::SessionId;
+use crate::side_files::ACTIVITY;
 use crate::side_files::LogLine;
 use crate::side_files::MAIL;
 use crate::side_files::NOT_BEGUN;
-use crate::side_files::NOW;
 use crate::side_files::SideFiles;
 
 impl dyn SideFiles + '_ {
     /// Reads the mail flags of a session. Unreadable flags count as set.
-    pub fn flag(&self, session: &SessionId) -> MailFlags {
+    pub fn mail_flags(&self, session: &SessionId) -> MailFlags {
         match self.state(session) {
             Ok(Some(state)) => {
                 let marks = state.get(MAIL);
@@ -31,12 +31,12 @@ impl dyn SideFiles + '_ {
     }
 
     /// Writes the mail flags of a session. The caller must hold the write lock.
-    pub fn set_flag(&self, session: &SessionId, flag: MailFlags) -> Result<(), StoreError> {
+    pub fn set_mail_flags(&self, session: &SessionId, flag: MailFlags) -> Result<(), StoreError> {
         let mark = |is_set, mark| if is_set { mark } else { '-' };
         let marks: String =
             [mark(flag.new, 'n'), mark(flag.later, 'l'), mark(flag.handed, 'h')].into_iter().collect();
         if !self.set_fields(session, &[(MAIL, &marks)])? {
-            self.make_session(session, &[(MAIL, &marks), (NOW, NOT_BEGUN)])?;
+            self.make_session(session, &[(MAIL, &marks), (ACTIVITY, NOT_BEGUN)])?;
             // The session may have started meanwhile and created its state without this flag.
             self.set_fields(session, &[(MAIL, &marks)])?;
         }
@@ -59,7 +59,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// Records that these senders were introduced to a session.
-    pub fn introduce(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError> {
+    pub fn note_introduced(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError> {
         senders.iter().try_for_each(|sender| self.add(session, &LogLine::Introduced(sender.clone())))
     }
 }

@@ -14,6 +14,7 @@
 
 mod error;
 mod mail_flags;
+mod message_type;
 mod model;
 mod ops;
 mod quote;
@@ -25,8 +26,11 @@ mod wording;
 
 pub use error::MessageError;
 pub use error::MessageRefusal;
+pub use message_type::MessageType;
+pub use message_type::Priority;
 pub use model::Correspondent;
 pub use model::DeliveredBatch;
+pub use model::Delivery;
 pub use model::DeliveryPoint;
 pub use model::DeliveryReceipt;
 pub(crate) use model::LONGEST_PROJECT;
@@ -36,9 +40,7 @@ pub use model::MailFlags;
 pub use model::Message;
 pub use model::MessageChange;
 pub use model::MessageName;
-pub use model::MessageType;
 pub use model::OpenThread;
-pub use model::Priority;
 pub use model::Recipient;
 pub use model::Recipients;
 pub use model::RecordedMessage;

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::MessageRefusal;
+use super::MessageType;
+use super::Priority;
 use crate::Timestamp;
 use crate::host::MachineProcess;
 use crate::journal::Actor;
@@ -17,40 +19,6 @@ use crate::presence::CallerFacts;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::text;
-
-/// The purpose of a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MessageType {
-    /// The message is only for information.
-    #[default]
-    Info,
-    /// The sender wants an answer.
-    Question,
-    /// The sender works on something.
-    Claim,
-    /// The sender is done with something.
-    Release,
-    /// The sender proposes work to the recipient.
-    Delegate,
-    /// The sender hands work over, with everything known about it.
-    Handoff,
-    /// The message answers a question or a proposal.
-    Ack,
-    /// The sender cannot go on.
-    Block,
-}
-
-/// The urgency of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Priority {
-    /// The message never keeps a turn going.
-    Low,
-    Normal,
-    High,
-    Urgent,
-}
 
 /// The sender of a message, as it was at the time of writing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,7 +140,7 @@ impl Message {
 
     /// Returns the message's name for a reader in the project `here`: `#7`, or `web#7` if the message belongs
     /// to another project.
-    pub fn called(&self, here: Option<&ProjectId>) -> String {
+    pub fn message_name(&self, here: Option<&ProjectId>) -> String {
         called(self.project.as_ref(), self.project_name.as_deref(), self.number, here)
     }
 
@@ -195,9 +163,18 @@ pub struct Letter {
     pub again: bool,
 }
 
+/// The letters that one process delivered at once to one recipient, as far as they are not read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    pub at: Timestamp,
+    pub by: MachineProcess,
+    /// The ids in ascending order.
+    pub messages: Vec<ChangeId>,
+}
+
 impl Letter {
     /// Makes the letter of a message that was read.
-    pub fn read(message: Message) -> Self {
+    pub fn of_read_message(message: Message) -> Self {
         Self { message, delivered_at: None, delivered_by: None, again: true }
     }
 }
@@ -348,8 +325,8 @@ pub struct SendOutcome {
 }
 
 impl SendOutcome {
-    /// Returns the message's name for its sender: see [`Message::called`].
-    pub fn called(&self) -> String {
+    /// Returns the message's name for its sender: see [`Message::message_name`].
+    pub fn message_name(&self) -> String {
         let project = self.project.as_ref().filter(|_| self.elsewhere.is_some());
         called(project, self.elsewhere.as_deref(), self.number, None)
     }

@@ -43,7 +43,8 @@ pub(super) fn batch(
         if from.who == Actor::Consort {
             remark(&mut quoted, &letter.message);
         } else {
-            let introduce = settings.introduces() && !met.contains(&&from.who) && is_stranger(&from.who);
+            let introduce =
+                settings.introduces_senders() && !met.contains(&&from.who) && is_stranger(&from.who);
             quote(
                 &mut quoted,
                 &letter.message,
@@ -100,7 +101,7 @@ struct QuoteReader<'a> {
 
 /// Returns the message's name for use on a command line, where a shell would take `#7` for a comment.
 fn named(message: &Message, here: Option<&ProjectId>) -> String {
-    let called = message.called(here);
+    let called = message.message_name(here);
     let called = called.trim_start_matches('#');
     let is_plain = called.chars().all(|c| c.is_ascii_alphanumeric() || "._-#".contains(c));
     if is_plain { called.to_owned() } else { text::shell_quoted(called) }
@@ -110,7 +111,7 @@ fn named(message: &Message, here: Option<&ProjectId>) -> String {
 fn remark(quoted: &mut String, message: &Message) {
     let line = text::one_line(&message.sent.text, LONGEST_REMARK);
     quoted.push_str("[consort] ");
-    quoted.push_str(&text::strip_hook_marks(&line));
+    quoted.push_str(&text::disarm_hook_tags(&line));
     quoted.push('\n');
 }
 
@@ -127,7 +128,7 @@ fn quote(
 ) {
     let (sent, start) = (&message.sent, quoted.len());
     quoted.push_str("Message ");
-    quoted.push_str(&message.called(reader.here));
+    quoted.push_str(&message.message_name(reader.here));
     quoted.push(' ');
     quoted.push_str(sent.kind.as_str());
     if sent.priority != Priority::Normal {
@@ -159,13 +160,13 @@ fn quote(
         let _ = writeln!(quoted, "({}: {})", sent.from.name, text::quoted(details, 200));
     }
     // Names of branches and directories are foreign text.
-    if let Cow::Owned(disarmed) = text::strip_hook_marks(&quoted[start..]) {
+    if let Cow::Owned(disarmed) = text::disarm_hook_tags(&quoted[start..]) {
         quoted.truncate(start);
         quoted.push_str(&disarmed);
     }
     let room = room.saturating_sub(quoted.len() - start).max(SMALLEST_EXCERPT);
     if lines(quoted, &sent.text, room) {
-        quoted.push_str(&wording::cut(&named(message, reader.here)));
+        quoted.push_str(&wording::cut_line(&named(message, reader.here)));
     }
 }
 
@@ -202,7 +203,7 @@ fn lines(quoted: &mut String, text: &str, room: usize) -> bool {
         // Most lines are plain ASCII and need no cleaning.
         let is_plain = line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         let line: Cow<'_, str> = if is_plain { line.into() } else { text::printable(line).into() };
-        let line = text::strip_hook_marks(&line);
+        let line = text::disarm_hook_tags(&line);
         let used = quoted.len() - start;
         quoted.push_str("> ");
         if used + line.len() + 3 > room {

@@ -2,6 +2,7 @@
 //! delivered and counts as read, and which letters are worth waking a session for. No store, no clock, no
 //! machine.
 
+use super::Delivery;
 use super::DeliveryPoint;
 use super::Letter;
 use super::LetterState;
@@ -41,7 +42,7 @@ pub(super) fn check_text(text: &str) -> Result<(), MessageRefusal> {
 }
 
 /// The recipients that one name in a request stands for, or the reason there are none.
-pub(super) type Found = Result<Vec<Recipient>, MessageRefusal>;
+pub(super) type RecipientsFound = Result<Vec<Recipient>, MessageRefusal>;
 
 /// The facts from which a request to send is decided.
 pub(super) struct SendFacts {
@@ -53,7 +54,7 @@ pub(super) struct SendFacts {
     /// The message that is replied to.
     pub(super) answered: Option<Message>,
     /// The recipients found for each name in the request, in order.
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<RecipientsFound>,
     /// The message that was sent before under the same key.
     pub(super) former: Option<Message>,
 }
@@ -103,7 +104,7 @@ pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, 
 /// Splits the names of a request into recipients (at least one, each once) and refusals. An unknown name is a
 /// mistake, perhaps a text without quotes: then nothing is sent. A gone agent is only reported as not
 /// reached; a sender that names itself among others is ignored.
-fn address(found: Vec<Found>) -> Result<(Vec<Recipient>, Vec<MessageRefusal>), MessageRefusal> {
+fn address(found: Vec<RecipientsFound>) -> Result<(Vec<Recipient>, Vec<MessageRefusal>), MessageRefusal> {
     let (mut to, mut failed): (Vec<Recipient>, Vec<MessageRefusal>) = Default::default();
     for found in found {
         match found {
@@ -127,79 +128,6 @@ fn address(found: Vec<Found>) -> Result<(Vec<Recipient>, Vec<MessageRefusal>), M
             failed.retain(|refusal| !matches!(refusal, MessageRefusal::ToSelf { .. }));
             Ok((to, failed))
         }
-    }
-}
-
-impl MessageType {
-    /// All types.
-    pub const ALL: [Self; 8] = [
-        Self::Info,
-        Self::Question,
-        Self::Claim,
-        Self::Release,
-        Self::Delegate,
-        Self::Handoff,
-        Self::Ack,
-        Self::Block,
-    ];
-
-    /// Returns the type's name on the command line and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Question => "question",
-            Self::Claim => "claim",
-            Self::Release => "release",
-            Self::Delegate => "delegate",
-            Self::Handoff => "handoff",
-            Self::Ack => "ack",
-            Self::Block => "block",
-        }
-    }
-
-    /// Finds the type of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
-    pub(super) fn priority(self) -> Priority {
-        match self {
-            Self::Handoff | Self::Block => Priority::Urgent,
-            _ => Priority::Normal,
-        }
-    }
-
-    /// Returns the age up to which a letter of this type may interrupt a turn. The letter itself never
-    /// expires.
-    fn lifetime(self) -> Option<i64> {
-        let minutes = match self {
-            Self::Info => 30,
-            Self::Question => 15,
-            Self::Delegate | Self::Handoff => 10,
-            Self::Release | Self::Ack => 5,
-            Self::Claim | Self::Block => return None,
-        };
-        Some(minutes * Timestamp::MINUTE)
-    }
-}
-
-impl Priority {
-    /// All priorities, lowest first.
-    pub const ALL: [Self; 4] = [Self::Low, Self::Normal, Self::High, Self::Urgent];
-
-    /// Returns the priority's name on the command line and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Normal => "normal",
-            Self::High => "high",
-            Self::Urgent => "urgent",
-        }
-    }
-
-    /// Finds the priority of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|priority| priority.as_str() == name)
     }
 }
 
@@ -276,9 +204,9 @@ impl DeliveryPoint {
     }
 
     /// Tells whether this moment proves that the model has answered since a delivery at `told_at`.
-    fn proves_an_answer(self, told_at: Option<Timestamp>, now: Timestamp) -> bool {
+    fn proves_an_answer(self, told_at: Timestamp, now: Timestamp) -> bool {
         match self {
-            Self::BeforeTool => told_at.is_some_and(|told_at| now.since(told_at) >= SHORTEST_ANSWER),
+            Self::BeforeTool => now.since(told_at) >= SHORTEST_ANSWER,
             Self::End { .. } => true,
             Self::Start | Self::Prompt | Self::AfterTool => false,
         }
@@ -327,26 +255,56 @@ pub(super) struct DeliveryPlan {
     pub(super) pending: bool,
 }
 
-pub(super) fn plan(
-    letters: Vec<Letter>,
+/// The letters that were delivered before and are not read, by what becomes of them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct EarlierLetters {
+    /// Letters to record as read.
+    read: Vec<ChangeId>,
+    /// Letters of which it is not yet known that the model has seen them.
+    pending: Vec<ChangeId>,
+    /// Letters to deliver again, because their delivery was cut short.
+    again: Vec<ChangeId>,
+}
+
+impl EarlierLetters {
+    /// Returns the letters that are not delivered again, sorted.
+    pub(super) fn settled(&self) -> Vec<ChangeId> {
+        let mut settled = [self.read.as_slice(), &self.pending].concat();
+        settled.sort_unstable();
+        settled
+    }
+}
+
+/// Decides what becomes of the letters that were delivered before.
+pub(super) fn judge_deliveries(
+    deliveries: &[Delivery],
     moment: DeliveryPoint,
     now: Timestamp,
     state: impl Fn(&MachineProcess) -> DeliveryState,
+) -> EarlierLetters {
+    let mut earlier = EarlierLetters::default();
+    for Delivery { at, by, messages } in deliveries {
+        let letters = match state(by) {
+            DeliveryState::Shown if moment.proves_an_answer(*at, now) => &mut earlier.read,
+            DeliveryState::Shown | DeliveryState::Busy => &mut earlier.pending,
+            DeliveryState::CutShort => &mut earlier.again,
+        };
+        letters.extend(messages);
+    }
+    earlier
+}
+
+/// Decides what becomes of the letters that wait at this moment or are delivered again.
+pub(super) fn plan(
+    letters: Vec<Letter>,
+    earlier: &EarlierLetters,
+    moment: DeliveryPoint,
+    now: Timestamp,
 ) -> DeliveryPlan {
-    let mut plan = DeliveryPlan::default();
+    let (read, pending) = (earlier.read.clone(), !earlier.pending.is_empty());
+    let mut plan = DeliveryPlan { read, pending, ..DeliveryPlan::default() };
     for mut letter in letters {
-        match letter.delivered_by.as_ref().map(&state) {
-            Some(DeliveryState::Shown) if moment.proves_an_answer(letter.delivered_at, now) => {
-                plan.read.push(letter.message.id);
-                continue;
-            }
-            Some(DeliveryState::Shown | DeliveryState::Busy) => {
-                plan.pending = true;
-                continue;
-            }
-            Some(DeliveryState::CutShort) => letter.again = true,
-            None => {}
-        }
+        letter.again = earlier.again.contains(&letter.message.id);
         if moment.hands_over() && moment.is_for(&letter, now) {
             plan.hand.push(letter);
         } else {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Delivery;
 use super::Letter;
 use super::MailFlags;
 use super::Message;
@@ -18,9 +19,17 @@ pub trait MessageStore {
     /// Returns the unread letters of a mailbox, in the order they were sent.
     fn unread(&self, mailbox: &Actor) -> Result<Vec<Letter>, StoreError>;
 
-    /// Returns the unread letters that were delivered and the `most` most urgent of the waiting ones, in the
-    /// order they were sent; and whether there are more.
-    fn most_urgent(&self, mailbox: &Actor, most: usize) -> Result<(Vec<Letter>, bool), StoreError>;
+    /// Returns the deliveries to a mailbox of which letters are unread.
+    fn deliveries(&self, mailbox: &Actor) -> Result<Vec<Delivery>, StoreError>;
+
+    /// Returns the `most` most urgent unread letters, delivered or not, in the order they were sent, and
+    /// whether there are more; all but those of `without`, which is sorted.
+    fn most_urgent(
+        &self,
+        mailbox: &Actor,
+        without: &[ChangeId],
+        most: usize,
+    ) -> Result<(Vec<Letter>, bool), StoreError>;
 
     fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError>;
 
@@ -59,5 +68,5 @@ pub trait MessageStore {
     fn sent_before(&self, before: Timestamp) -> Result<Vec<SentMessage>, StoreError>;
 
     /// Sets the mail flags of a session once this transaction is committed, before the next one begins.
-    fn set_flag(&mut self, session: &SessionId, flag: MailFlags);
+    fn set_mail_flags(&mut self, session: &SessionId, flag: MailFlags);
 }

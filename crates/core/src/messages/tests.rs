@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::Delivery;
 use super::DeliveryPoint;
 use super::Letter;
 use super::MailFlags;
@@ -61,11 +62,19 @@ fn handed(mut letter: Letter, pid: u32) -> Letter {
 }
 
 fn plan(letters: Vec<Letter>, moment: DeliveryPoint) -> rules::DeliveryPlan {
-    rules::plan(letters, moment, NOW, |by| match by.process.pid {
+    let delivery = |letter: &Letter| {
+        let (at, by) = (letter.delivered_at?, letter.delivered_by.clone()?);
+        Some(Delivery { at, by, messages: vec![letter.message.id] })
+    };
+    let deliveries: Vec<Delivery> = letters.iter().filter_map(delivery).collect();
+    let earlier = rules::judge_deliveries(&deliveries, moment, NOW, |by| match by.process.pid {
         1 => DeliveryState::Shown,
         2 => DeliveryState::Busy,
         _ => DeliveryState::CutShort,
-    })
+    });
+    let settled = earlier.settled();
+    let open = letters.into_iter().filter(|letter| settled.binary_search(&letter.message.id).is_err());
+    rules::plan(open.collect(), &earlier, moment, NOW)
 }
 
 fn numbers(letters: &[Letter]) -> Vec<Number> {
@@ -262,7 +271,7 @@ proptest! {
             n => Ok(vec![recipient(*n)]),
         };
         let from = info(1, "").message.sent.from;
-        let found: Vec<rules::Found> = words.iter().map(found).collect();
+        let found: Vec<rules::RecipientsFound> = words.iter().map(found).collect();
         let facts = rules::SendFacts { from, project: None, elsewhere: None, answered: None, found, former: None };
         let request = SendRequest { text: "hello".into(), ..SendRequest::default() };
         let wanted: std::collections::BTreeSet<u8> = words.iter().flat_map(|word| match word {

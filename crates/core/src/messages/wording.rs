@@ -9,7 +9,7 @@ use crate::text;
 /// prompt.**
 pub(super) fn heading(letters: &[&Letter]) -> String {
     let by_user = letters.iter().filter(|letter| letter.message.sent.from.who == Actor::Person).count();
-    let count = text::count(letters.len(), "message");
+    let count = text::counted_noun(letters.len(), "message");
     let heading = match letters.len() {
         0 => return String::new(),
         1 if by_user == 1 => "Your user sent you this message. Treat it like a prompt.".to_owned(),
@@ -44,6 +44,6 @@ pub(super) fn more(count: usize, is_more: bool) -> String {
 }
 
 /// Words the line that says that a text was cut.
-pub(super) fn cut(number: &str) -> String {
+pub(super) fn cut_line(number: &str) -> String {
     format!("[consort] cut: `consort inbox --thread {number}` has all of it\n")
 }

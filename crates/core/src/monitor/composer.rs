@@ -10,7 +10,7 @@ const LONG: usize = 5;
 /// Beginnings of the marks that CLIs show in place of a long paste.
 const PASTED: [&str; 4] = ["[Pasted ", "[pasted ", "[paste ", "[Paste "];
 
-/// The text typed into a composer, without placeholders and suggestions.
+/// The content of a composer: the text that is typed into it, and beside that the dim hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Composer {
     text: String,
@@ -64,7 +64,7 @@ impl Composer {
     }
 
     /// Compares the contents of the composer with `text`.
-    pub fn holds(&self, text: &str) -> ComposerMatch {
+    pub fn compare(&self, text: &str) -> ComposerMatch {
         // A composer wraps lines at its own width, so white space is not compared.
         let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
         let (held, ours) = (bare(&self.text), bare(text));

@@ -117,7 +117,7 @@ impl TypingRefusal {
     }
 
     /// Tells whether the reason is likely to pass, so that another try soon is worth it.
-    pub fn passes(self) -> bool {
+    pub fn is_temporary(self) -> bool {
         matches!(self, Self::InMode | Self::Busy | Self::Dialog | Self::SomebodyTypes | Self::Draft)
     }
 }
@@ -253,7 +253,7 @@ impl Typing<'_> {
             if self.purpose.is_kept_out(&look.reading) {
                 return Ok(Err(TypingRefusal::Dialog));
             }
-            match look.composer.as_ref().map(|composer| composer.holds(text)) {
+            match look.composer.as_ref().map(|composer| composer.compare(text)) {
                 Some(ComposerMatch::Ours) => return Ok(Ok(())),
                 // The screen may be half drawn.
                 Some(ComposerMatch::Other) => others += 1,
@@ -285,7 +285,7 @@ impl Typing<'_> {
             }
         }
         let is_there =
-            self.look()?.composer.is_some_and(|composer| composer.holds(text) == ComposerMatch::Ours);
+            self.look()?.composer.is_some_and(|composer| composer.compare(text) == ComposerMatch::Ours);
         Ok(if is_there { TypingOutcome::Refused(TypingRefusal::NotTaken) } else { TypingOutcome::Unknown })
     }
 
@@ -300,7 +300,7 @@ impl Typing<'_> {
             }
             // An agent that is nudged was at work before, so being at work proves nothing.
             let begins = self.purpose != TypingPurpose::Nudge && look.reading.state == PaneState::Working;
-            let seen = match look.composer.as_ref().map(|composer| composer.holds(text)) {
+            let seen = match look.composer.as_ref().map(|composer| composer.compare(text)) {
                 // Another view is being drawn, which proves nothing.
                 None if !begins => continue,
                 Some(ComposerMatch::Nothing) => Some(TypingOutcome::Delivered),
@@ -329,7 +329,7 @@ impl Typing<'_> {
                 return Ok(Entered::Refused(TypingRefusal::NotTheAgent));
             }
             let composer = look.composer.as_ref();
-            let seen = match composer.map(|composer| composer.holds(text)) {
+            let seen = match composer.map(|composer| composer.compare(text)) {
                 Some(ComposerMatch::Ours) if self.writer.now().since(looked_at) > MOMENT => None,
                 // The multiplexer cannot tell dim text apart, so it may miss the end of the text that we see.
                 Some(ComposerMatch::Ours) if denied >= AGREE => {

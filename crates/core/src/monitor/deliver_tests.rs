@@ -16,9 +16,9 @@ use super::PaneLook;
 use super::PaneState;
 use super::PaneViewer;
 use super::PaneWriter;
+use super::ServerPanes;
 use super::Signature;
 use super::SignatureRule;
-use super::Sweep;
 use super::TerminalError;
 use super::Typing;
 use super::TypingOutcome;
@@ -94,7 +94,7 @@ impl Program {
 }
 
 impl PaneViewer for Fake {
-    fn sweep(&self, _: &Path, shown: &[String]) -> Result<Sweep, TerminalError> {
+    fn sweep(&self, _: &Path, shown: &[String]) -> Result<ServerPanes, TerminalError> {
         let mut program = self.0.borrow_mut();
         program.now += 5;
         program.happen();
@@ -110,7 +110,10 @@ impl PaneViewer for Fake {
         let last_key_at = program.last_key.map(|at| Timestamp(at / 1_000 * 1_000));
         let facts = PaneFacts { pid: 7, command, last_key_at, ..PaneFacts::default() };
         let id = shown[0].clone();
-        Ok(Sweep { panes: BTreeMap::from([(id.clone(), facts)]), screens: BTreeMap::from([(id, screen)]) })
+        Ok(ServerPanes {
+            panes: BTreeMap::from([(id.clone(), facts)]),
+            screens: BTreeMap::from([(id, screen)]),
+        })
     }
 
     fn history(&self, _: &PaneAddress, _: usize) -> Result<String, TerminalError> {

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use super::Ending;
+use super::EndMethod;
 use super::PaneAddress;
-use super::PaneKeeper;
+use super::PaneManager;
 use super::PaneViewer;
 use super::ProcessTrees;
 use super::TerminalError;
@@ -34,19 +34,19 @@ pub struct Ended {
 }
 
 /// Ends all processes of a pane and removes the pane. `pid` is the process that the pane was opened with.
-pub fn end_pane<T: PaneViewer + PaneKeeper + ProcessTrees>(
+pub fn end_pane<T: PaneViewer + PaneManager + ProcessTrees>(
     terminal: &T,
     pane: &PaneAddress,
     pid: u32,
 ) -> Result<Ended, TerminalError> {
     let before = terminal.tree(pid);
     // The agent ends its own children, and prints its resume command.
-    before.iter().take(1).for_each(|root| terminal.end(&root.process, Ending::Asked));
+    before.iter().take(1).for_each(|root| terminal.end(&root.process, EndMethod::Asked));
     let mut left = wait(terminal, before, PATIENCE);
-    left.iter().for_each(|one| terminal.end(&one.process, Ending::Asked));
+    left.iter().for_each(|one| terminal.end(&one.process, EndMethod::Asked));
     left = wait(terminal, left, FORCED);
     let forced = left.len();
-    left.iter().for_each(|one| terminal.end(&one.process, Ending::Forced));
+    left.iter().for_each(|one| terminal.end(&one.process, EndMethod::Forced));
     left = wait(terminal, left, FORCED);
     let last_lines = terminal.history(pane, LAST_LINES).unwrap_or_default();
     terminal.remove(pane)?;

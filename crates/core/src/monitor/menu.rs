@@ -21,7 +21,7 @@ const LOOKS: usize = 80;
 
 /// The result of choosing an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum ChoiceOutcome {
     /// The entry was confirmed, and the question is gone.
     Done,
     /// Another question is shown, or none: Enter was not pressed.
@@ -77,17 +77,17 @@ pub fn choose(
     asked: &PaneReading,
     label: &str,
     words: &str,
-) -> Result<Chosen, TerminalError> {
+) -> Result<ChoiceOutcome, TerminalError> {
     let takes_typed_answer = takes_typed_answer(signature, asked, label);
     let look = || PaneLook::take(writer, pane, signature, Duration::MAX);
     // A key may get lost while the screen is drawn, so four keys per entry are allowed.
     for _ in 0..4 * asked.options.len().max(1) {
         let now = look()?;
         if now.facts.is_in_mode || !is_same_question(asked, &now.reading) {
-            return Ok(Chosen::NotAsked);
+            return Ok(ChoiceOutcome::NotAsked);
         }
         match next_move(&now.reading.options, label) {
-            Move::Impossible => return Ok(Chosen::NoSuchEntry),
+            Move::Impossible => return Ok(ChoiceOutcome::NoSuchEntry),
             Move::Press(key) => {
                 writer.press(pane, key)?;
                 let selected = |reading: &PaneReading| reading.options.iter().position(|one| one.is_selected);
@@ -107,20 +107,28 @@ pub fn choose(
                 };
                 let is_written = || Ok(has_them(&look()?.reading));
                 if !looks(writer, is_written)? {
-                    return Ok(Chosen::StillAsked);
+                    return Ok(ChoiceOutcome::StillAsked);
                 }
                 writer.press(pane, KeyPress::Enter)?;
                 let is_gone = || Ok(!has_them(&look()?.reading));
-                return Ok(if looks(writer, is_gone)? { Chosen::Done } else { Chosen::StillAsked });
+                return Ok(if looks(writer, is_gone)? {
+                    ChoiceOutcome::Done
+                } else {
+                    ChoiceOutcome::StillAsked
+                });
             }
             Move::Confirm => {
                 writer.press(pane, KeyPress::Enter)?;
                 let is_gone = || Ok(!is_same_question(asked, &look()?.reading));
-                return Ok(if looks(writer, is_gone)? { Chosen::Done } else { Chosen::StillAsked });
+                return Ok(if looks(writer, is_gone)? {
+                    ChoiceOutcome::Done
+                } else {
+                    ChoiceOutcome::StillAsked
+                });
             }
         }
     }
-    Ok(Chosen::NoSuchEntry)
+    Ok(ChoiceOutcome::NoSuchEntry)
 }
 
 /// Looks repeatedly until the condition holds; returns whether it did.

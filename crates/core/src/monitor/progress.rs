@@ -28,7 +28,7 @@ pub fn progress_hash(screen: &str) -> u64 {
             said.push('\n');
         }
     }
-    text::checksum(said.as_bytes())
+    text::stable_hash(said.as_bytes())
 }
 
 fn is_braille(c: char) -> bool {

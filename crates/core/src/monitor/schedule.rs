@@ -29,7 +29,7 @@ pub enum WorkKind {
 }
 
 /// Shortest interval between looks that a model is ever given.
-pub(super) const FLOOR: Duration = Duration::from_secs(10);
+pub(super) const SHORTEST_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Interval between looks, and between remedies, while a stall is diagnosed.
 pub(super) const DIAGNOSIS: Duration = Duration::from_secs(15);
@@ -64,7 +64,7 @@ impl WorkKind {
         (Duration::from_secs(least), Duration::from_secs(most))
     }
 
-    /// Derives the pace from the agent's state, its current activity by hooks or screen, and the time since
+    /// Derives the kind of work from the agent's state, its current activity by hooks or screen, and the time since
     /// its prompt.
     pub fn of(state: PaneState, doing: &str, since_prompt: Duration) -> Self {
         if state == PaneState::Suggestion {
@@ -114,7 +114,7 @@ pub fn next_interval(pace: WorkKind, last: Duration, difference: Difference) -> 
         Difference::Little => (within * 5 / 4).min(most * 5 / 4),
         Difference::Stalled => DIAGNOSIS,
     };
-    next.max(FLOOR)
+    next.max(SHORTEST_INTERVAL)
 }
 
 /// The degree of certainty that an agent has stalled.
@@ -155,7 +155,7 @@ pub enum StallResponse {
 }
 
 /// Number of actions about a stall before the person is asked.
-pub(super) const ACTS: u32 = 3;
+pub(super) const MOST_STALL_ACTIONS: u32 = 3;
 
 /// Returns the next step about a stall after `acts` actions, the last of which was `since_act` ago.
 pub(super) fn triage(
@@ -168,7 +168,7 @@ pub(super) fn triage(
         StallCertainty::No | StallCertainty::Potential => StallResponse::Watch,
         StallCertainty::Confirmed if is_escalated => StallResponse::Wait,
         StallCertainty::Confirmed if acts > 0 && since_act < DIAGNOSIS => StallResponse::Watch,
-        StallCertainty::Confirmed if acts < ACTS => StallResponse::Act,
+        StallCertainty::Confirmed if acts < MOST_STALL_ACTIONS => StallResponse::Act,
         StallCertainty::Confirmed => StallResponse::Escalate,
     }
 }
@@ -192,7 +192,7 @@ mod tests {
         fn nobody_is_told_to_look_under_the_floor(pace in pace(), last in 0u64..100_000, which in 0usize..4) {
             let difference = [Difference::Some, Difference::Much, Difference::Little, Difference::Stalled][which];
             let next = next_interval(pace, Duration::from_secs(last), difference);
-            prop_assert!(next >= FLOOR);
+            prop_assert!(next >= SHORTEST_INTERVAL);
             prop_assert!(next <= pace.interval().1 * 5 / 4 || next == DIAGNOSIS);
         }
 
@@ -218,8 +218,8 @@ mod tests {
             let step = |acts| triage(StallCertainty::Confirmed, acts, Duration::from_secs(since), escalated);
             for acts in 0..10 {
                 match step(acts) {
-                    StallResponse::Escalate => prop_assert!(acts >= ACTS && !escalated),
-                    StallResponse::Act => prop_assert!(acts < ACTS && !escalated && (acts == 0 || since >= 15)),
+                    StallResponse::Escalate => prop_assert!(acts >= MOST_STALL_ACTIONS && !escalated),
+                    StallResponse::Act => prop_assert!(acts < MOST_STALL_ACTIONS && !escalated && (acts == 0 || since >= 15)),
                     StallResponse::Wait => prop_assert!(escalated),
                     StallResponse::Watch => prop_assert!(!escalated && acts > 0 && since < 15),
                 }

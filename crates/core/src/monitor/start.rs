@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::Chosen;
+use super::ChoiceOutcome;
 use super::PaneAddress;
 use super::PaneLook;
 use super::PaneReading;
@@ -75,8 +75,8 @@ pub fn follow_start(
         if let Some(label) = trust {
             match choose(writer, pane, signature, &reading, &label, "")? {
                 // The screen may show another question now: look again.
-                Chosen::Done | Chosen::NotAsked => shown = None,
-                Chosen::NoSuchEntry | Chosen::StillAsked => {
+                ChoiceOutcome::Done | ChoiceOutcome::NotAsked => shown = None,
+                ChoiceOutcome::NoSuchEntry | ChoiceOutcome::StillAsked => {
                     return Ok(Started::Waits(Box::new(reading)));
                 }
             }

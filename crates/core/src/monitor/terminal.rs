@@ -1,6 +1,6 @@
 //! The port to terminals: traits to look at, type into, open and close the panes of a multiplexer.
 //!
-//! [`PaneViewer`] looks, [`PaneWriter`] types, [`PaneKeeper`] opens and closes, [`ProcessTrees`] finds and
+//! [`PaneViewer`] looks, [`PaneWriter`] types, [`PaneManager`] opens and closes, [`ProcessTrees`] finds and
 //! ends processes. A pane is named by its address; no call uses "the active pane".
 //!
 //! **Nothing here decides**: the rules of this room say whether a text may be typed.
@@ -68,7 +68,7 @@ pub enum PaneExit {
 
 /// All panes of one server as seen in one look.
 #[derive(Clone, Debug, Default)]
-pub struct Sweep {
+pub struct ServerPanes {
     /// All panes of the server. A pane that is not among them is gone.
     pub panes: BTreeMap<String, PaneFacts>,
     /// The screens of the requested panes by pane id, with escapes.
@@ -78,7 +78,7 @@ pub struct Sweep {
 /// Reads the contents of panes.
 pub trait PaneViewer {
     /// Lists all panes of a server, and captures the screens of the panes in `shown`.
-    fn sweep(&self, server: &std::path::Path, shown: &[String]) -> Result<Sweep, TerminalError>;
+    fn sweep(&self, server: &std::path::Path, shown: &[String]) -> Result<ServerPanes, TerminalError>;
 
     /// Returns the last `lines` lines of a pane, including lines that scrolled away, without escapes.
     fn history(&self, pane: &PaneAddress, lines: usize) -> Result<String, TerminalError>;
@@ -104,7 +104,7 @@ pub trait PaneWriter: PaneViewer {
 }
 
 /// Opens, shows and closes panes.
-pub trait PaneKeeper {
+pub trait PaneManager {
     /// Starts a program as the process of a new pane; the pane is kept after the program has ended.
     fn open(&self, pane: &NewPane) -> Result<PaneAddress, TerminalError>;
 
@@ -121,7 +121,7 @@ pub trait ProcessTrees {
     fn tree(&self, root: u32) -> Vec<TreeProcess>;
 
     /// Asks exactly this process to end or kills it, never a later process with the same id.
-    fn end(&self, process: &Process, how: Ending);
+    fn end(&self, process: &Process, how: EndMethod);
 
     /// Tells whether exactly this process still runs, and not a later one with the same id.
     fn lives(&self, process: &Process) -> bool;
@@ -140,7 +140,7 @@ pub struct TreeProcess {
 
 /// The way to end a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum EndMethod {
     /// The process is asked, and may clean up.
     Asked,
     Forced,

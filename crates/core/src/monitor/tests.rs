@@ -135,13 +135,13 @@ fn a_stall_is_followed_step_by_step() {
             }
         }
     }
-    // The pace is reading, so U is a minute: a stall after three minutes, then three acts 15 seconds apart.
+    // The kind of work is reading, so U is a minute: a stall after three minutes, then three acts 15 seconds apart.
     assert_eq!(steps, [(180, "act"), (195, "act"), (210, "act"), (225, "escalate")]);
     // New output ends the stall.
     let now = Timestamp(301 * Timestamp::SECOND);
     watched.observe(&look("● Read(src/lib.rs)\nesc to interrupt\n"), None, now);
     assert_eq!(
-        (watched.stall, watched.acts(), watched.seems_stalled("", now)),
+        (watched.stall, watched.stall_action_count(), watched.seems_stalled("", now)),
         (StallCertainty::No, 0, false)
     );
     // A tool that uses CPU time proves that the agent lives, even if the screen does not move.

@@ -77,7 +77,7 @@ impl Watched {
     }
 
     /// Returns the time that the screen has shown its current state.
-    pub fn held(&self, now: Timestamp) -> Duration {
+    pub fn state_age(&self, now: Timestamp) -> Duration {
         Duration::from_millis(now.since(self.seen.1).unsigned_abs())
     }
 
@@ -99,13 +99,13 @@ impl Watched {
         if look.reading.state != self.seen.0 {
             self.seen = (look.reading.state, now);
         }
-        let next = combine(heard.map(|heard| heard.status), look.reading.state, self.held(now));
+        let next = combine(heard.map(|heard| heard.status), look.reading.state, self.state_age(now));
         // A screen that is not understood changes nothing.
         let is_understood = next != PaneState::Unknown || self.state == PaneState::Starting;
         // Menus, work and exits count at once; an idle screen may be a gap between two frames.
         let is_plain =
             next.has_menu() || matches!(next, PaneState::Working | PaneState::Exited | PaneState::Dead);
-        let is_settled = is_plain || self.held(now) >= Duration::from_millis(900);
+        let is_settled = is_plain || self.state_age(now) >= Duration::from_millis(900);
         let is_asked_anew = next.has_menu() && look.reading.question != self.reading.question;
         if !is_understood || (next == self.state && !is_asked_anew) || !is_settled {
             if next == self.state {
@@ -138,18 +138,19 @@ impl Watched {
     }
 
     /// Returns the kind of work that the agent does, which decides how soon its screen should change.
-    pub fn pace(&self, doing: &str, now: Timestamp) -> WorkKind {
+    pub fn work_kind(&self, doing: &str, now: Timestamp) -> WorkKind {
         WorkKind::of(self.state, doing, Duration::from_millis(now.since(self.prompted_at).unsigned_abs()))
     }
 
     /// Returns the time since the last progress.
-    pub fn unchanged(&self, now: Timestamp) -> Duration {
+    pub fn time_without_progress(&self, now: Timestamp) -> Duration {
         Duration::from_millis(now.since(self.progress.1).unsigned_abs())
     }
 
     /// Tells whether the agent may have stalled, judged by its screen alone.
     pub fn seems_stalled(&self, doing: &str, now: Timestamp) -> bool {
-        stall(self.state, self.pace(doing, now), self.unchanged(now), false) > StallCertainty::No
+        stall(self.state, self.work_kind(doing, now), self.time_without_progress(now), false)
+            > StallCertainty::No
     }
 
     /// Decides the next step about a stall, and counts it; `is_busy` says that a process started by the agent
@@ -158,7 +159,7 @@ impl Watched {
         if is_busy {
             self.progress.1 = now;
         }
-        self.stall = stall(self.state, self.pace(doing, now), self.unchanged(now), is_busy);
+        self.stall = stall(self.state, self.work_kind(doing, now), self.time_without_progress(now), is_busy);
         let since_act = Duration::from_millis(now.since(self.acted_at).unsigned_abs());
         let next = triage(self.stall, self.acts, since_act, self.is_escalated);
         match next {
@@ -170,7 +171,7 @@ impl Watched {
     }
 
     /// Returns the number of actions taken about the current stall.
-    pub fn acts(&self) -> u32 {
+    pub fn stall_action_count(&self) -> u32 {
         self.acts
     }
 

@@ -34,12 +34,12 @@ pub struct Ask {
     pub can_be_always: bool,
     /// The process that takes an answer to the agent, as long as it lives, and its machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub holder: Option<AskHolder>,
+    pub holder: Option<AnswerDeliverer>,
 }
 
 /// The process that takes an answer to the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AskHolder {
+pub struct AnswerDeliverer {
     pub machine: String,
     pub process: Process,
 }

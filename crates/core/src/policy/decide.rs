@@ -1,10 +1,10 @@
 //! Decides, by the person's rules, what an agent may do.
 
 use super::Action;
-use super::Call;
 use super::Commands;
 use super::PermissionRequest;
 use super::PolicyVerdict;
+use super::ProgramCall;
 use super::ReachedPatterns;
 use super::Rule;
 use super::RuleEffect;
@@ -142,14 +142,14 @@ fn allowed<'a, N>(rules: &[&'a (N, Rule)], commands: &Commands) -> Option<&'a (N
     if commands.writes.iter().chain(&commands.reads).any(|files| files.is_off_limits) {
         return None;
     }
-    let is_cd = |call: &Call| call.words.first().is_some_and(|word| word.as_deref() == Some("cd"));
+    let is_cd = |call: &ProgramCall| call.words.first().is_some_and(|word| word.as_deref() == Some("cd"));
     let is_moved = commands.is_moved || commands.calls.iter().any(is_cd);
-    let is_about = |rule: &Rule, call: &Call| {
+    let is_about = |rule: &Rule, call: &ProgramCall| {
         rule.pattern
             .as_ref()
             .is_some_and(|text| pattern::allows(text, call) && !(is_moved && pattern::names_file(text)))
     };
-    let is_named = |call: &Call| rules.iter().any(|(_, rule)| is_about(rule, call));
+    let is_named = |call: &ProgramCall| rules.iter().any(|(_, rule)| is_about(rule, call));
     if commands.calls.iter().any(|call| call.is_wrapper && !is_plain_wrapper(call)) {
         return None;
     }
@@ -158,7 +158,7 @@ fn allowed<'a, N>(rules: &[&'a (N, Rule)], commands: &Commands) -> Option<&'a (N
 }
 
 /// Tells whether a call runs another and does nothing else: by its own name, without options.
-fn is_plain_wrapper(call: &Call) -> bool {
+fn is_plain_wrapper(call: &ProgramCall) -> bool {
     let words: Vec<&str> = call.words.iter().map_while(Option::as_deref).collect();
     match words[..] {
         ["timeout", time, program, ..] => {
@@ -190,7 +190,7 @@ const HARMLESS_VARIABLES: &[&str] = &[
 ];
 
 /// Tells whether a call may go with others because it does nothing of its own.
-fn is_harmless(call: &Call) -> bool {
+fn is_harmless(call: &ProgramCall) -> bool {
     let words: Option<Vec<&str>> = call.words.iter().map(Option::as_deref).collect();
     match (call.words.first().and_then(Option::as_deref), words.as_deref()) {
         (Some("echo" | "true" | "false" | ":" | "pwd" | "sleep" | "exit"), _) => true,

@@ -19,9 +19,9 @@ mod tests;
 mod typed;
 mod wording;
 
+pub use ask::AnswerDeliverer;
 pub use ask::Ask;
 pub use ask::AskAnswer;
-pub use ask::AskHolder;
 pub use ask::AskItem;
 pub use ask::AskKind;
 pub use ask::AskRecord;
@@ -29,13 +29,13 @@ pub use error::PolicyError;
 
 pub use decide::decide;
 pub use model::Action;
-pub use model::Call;
 pub use model::Commands;
 pub use model::DecidedBy;
 pub use model::PathNames;
 pub use model::PermissionRequest;
 pub use model::PolicyChange;
 pub use model::PolicyVerdict;
+pub use model::ProgramCall;
 pub use model::ReachedPatterns;
 pub use model::Rule;
 pub use model::RuleEffect;

@@ -162,7 +162,7 @@ pub struct PathNames {
 /// All programs that a shell text may run, and the files that it reaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
-    pub calls: Vec<Call>,
+    pub calls: Vec<ProgramCall>,
     /// Whether a redirection writes a file.
     pub redirects: bool,
     /// The files that redirections write; `None` is one that the text does not tell.
@@ -185,7 +185,7 @@ pub struct Commands {
 
 /// A program and its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Call {
+pub struct ProgramCall {
     /// The program and its arguments as it gets them; `None` stands for what the text does not
     /// tell: no argument, one or many.
     pub words: Vec<Option<String>>,

@@ -1,6 +1,6 @@
 //! Matches the pattern of a rule against one program and its arguments.
 
-use super::Call;
+use super::ProgramCall;
 
 /// The way in which a pattern matches a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ const QUIET: &[(&str, &str)] = &[("git", "--no-pager"), ("cargo", "-q"), ("cargo
 /// Tells whether a rule that allows is about `call`: word for word, as it is spelt, with the
 /// program given by its name or from one of the system's directories. An option that the rule does
 /// not name may come only after all words that it does name, and may not lead elsewhere.
-pub(super) fn allows(pattern: &str, call: &Call) -> bool {
+pub(super) fn allows(pattern: &str, call: &ProgramCall) -> bool {
     let pattern = CallPattern::read(pattern);
     let Some(Some(program)) = call.words.first() else { return false };
     let name = match program.rsplit_once('/') {
@@ -91,7 +91,7 @@ pub(super) fn names_file(pattern: &str) -> bool {
 
 /// Tells whether a rule that asks or refuses is about `call`, however that is spelt: the program
 /// from anywhere, options in any order and under either name.
-pub(super) fn concerns(pattern: &str, call: &Call) -> Match {
+pub(super) fn concerns(pattern: &str, call: &ProgramCall) -> Match {
     let Some((program, words)) = call.words.split_first() else { return Match::No };
     let pattern = CallPattern::read(pattern);
     let Some((wanted, rest)) = pattern.words.split_first() else { return Match::Yes };

@@ -67,7 +67,7 @@ fn read_line(line: &str, here: &Path) -> Vec<NamedRule> {
     match cells[..] {
         ["rule", "", json] => {
             let record = serde_json::from_str::<RuleRecord>(&unescaped(json)).ok();
-            record.map(named).into_iter().collect()
+            record.map(with_origin).into_iter().collect()
         }
         ["rule", scope, key, value] if scope.is_empty() || unescaped(scope) == here.to_string_lossy() => {
             of_setting(key, &unescaped(value)).unwrap_or_default()
@@ -77,6 +77,6 @@ fn read_line(line: &str, here: &Path) -> Vec<NamedRule> {
 }
 
 /// Returns a rule of the person's with its id and number as its origin.
-pub(super) fn named(record: RuleRecord) -> NamedRule {
+pub(super) fn with_origin(record: RuleRecord) -> NamedRule {
     (DecidedBy::Rule { id: record.id, number: record.number }, record.rule)
 }

@@ -23,7 +23,7 @@ fn request(text: &str) -> PermissionRequest {
             text.split_whitespace().map(|word| (word != "?").then(|| word.trim_end_matches('^').to_owned()));
         let is_detour = |(_, word): &(usize, &str)| word.ends_with('^');
         let detours = text.split_whitespace().enumerate().filter(is_detour).map(|(at, _)| at).collect();
-        Call { words: words.collect(), detours, ..Call::default() }
+        ProgramCall { words: words.collect(), detours, ..ProgramCall::default() }
     };
     let calls = text.split(';').map(call).collect();
     let commands = Commands { calls, is_read: true, is_whole: true, is_plain: true, ..Commands::default() };
@@ -130,7 +130,7 @@ fn what_was_not_understood_is_never_allowed() {
         let mut request = request("cargo test");
         if let Action::Commands(commands) = &mut request.action {
             let words = wrapper.split(' ').map(|word| Some(word.to_owned())).collect();
-            commands.calls.push(Call { words, is_wrapper: true, ..Call::default() });
+            commands.calls.push(ProgramCall { words, is_wrapper: true, ..ProgramCall::default() });
         }
         said(&rules, &request)
     };

@@ -14,12 +14,12 @@ use crate::presence::Agent;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::presence::Subagent;
+use crate::side_files::ACTIVITY;
 use crate::side_files::HOST;
 use crate::side_files::HOSTS;
 use crate::side_files::LogLine;
 use crate::side_files::MAIL;
 use crate::side_files::NO_MAIL;
-use crate::side_files::NOW;
 use crate::side_files::RENEWED;
 use crate::side_files::SUBAGENTS;
 use crate::side_files::SessionState;
@@ -63,27 +63,27 @@ impl dyn SideFiles + '_ {
         let ActivityUpdate { status, doing: activity, waiting_for, .. } = update;
         let now = Now { at, status: *status, activity: activity.clone(), waiting_for: waiting_for.clone() };
         let mut text = json(&now);
-        if text.len() > NOW.len {
+        if text.len() > ACTIVITY.len {
             text = json(&Now { activity: None, waiting_for: None, ..now });
         }
         let turn = update.prompt.then(|| json(&next_turn(&state, update)));
         // A turn that does not fit into its field is not written.
         let turn = turn.filter(|turn| turn.len() <= TURN.len);
         let fields: Vec<(StateField, &str)> =
-            [(NOW, text.as_str())].into_iter().chain(turn.as_deref().map(|turn| (TURN, turn))).collect();
+            [(ACTIVITY, text.as_str())].into_iter().chain(turn.as_deref().map(|turn| (TURN, turn))).collect();
         self.set_fields(session, &fields)
     }
 
     /// Records that a session lives, for observers that cannot see its process.
-    pub fn renew(&self, session: &SessionId, at: Timestamp) {
+    pub fn note_alive(&self, session: &SessionId, at: Timestamp) {
         // A session that has left has no state to renew.
         let _ = self.set_fields(session, &[(RENEWED, &at.0.to_string())]);
     }
 
     /// Returns the time when a session was last known to live.
-    pub fn renewed(&self, session: &SessionId) -> Option<Timestamp> {
+    pub fn last_alive(&self, session: &SessionId) -> Option<Timestamp> {
         let state = self.state(session).ok()??;
-        let (renewed, now): (Option<i64>, Option<Now>) = (state.read(RENEWED), state.read(NOW));
+        let (renewed, now): (Option<i64>, Option<Now>) = (state.read(RENEWED), state.read(ACTIVITY));
         renewed.map(Timestamp).max(now.map(|now| now.at))
     }
 
@@ -91,7 +91,7 @@ impl dyn SideFiles + '_ {
     pub fn start_activity(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
         self.make_session(session, &[(MAIL, NO_MAIL)])?;
         let now = json(&Now { at, status: Status::Idle, activity: None, waiting_for: None });
-        let fields = [(RENEWED, ""), (SUBAGENTS, ""), (HOST, ""), (TURN, ""), (NOW, now.as_str())];
+        let fields = [(RENEWED, ""), (SUBAGENTS, ""), (HOST, ""), (TURN, ""), (ACTIVITY, now.as_str())];
         self.set_fields(session, &fields).map(drop)
     }
 
@@ -105,7 +105,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// Returns the session recorded as hosted by a process. `None` may also mean that the record was lost.
-    pub fn hosted_by(&self, process: &Process) -> Option<SessionId> {
+    pub fn session_hosted_by(&self, process: &Process) -> Option<SessionId> {
         let session = SessionId::from(unescaped(&self.slot(HOSTS, &life(process))?));
         // The session may have ended since, or moved to another process.
         let (_, host) = self.host_of(&session)?;
@@ -137,7 +137,7 @@ impl dyn SideFiles + '_ {
     pub fn activity(&self, session: &SessionId) -> Option<Activity> {
         let state = self.state(session).ok()??;
         // The field may be half written: read it a second time.
-        let now: Now = state.read(NOW).or_else(|| self.state(session).ok()??.read(NOW))?;
+        let now: Now = state.read(ACTIVITY).or_else(|| self.state(session).ok()??.read(ACTIVITY))?;
         let turn: Turn = state.read(TURN).unwrap_or_default();
         let has_subagents = state.get(SUBAGENTS) == SOME;
         let subagents = if has_subagents { self.read_log(session).subagents() } else { Vec::new() };

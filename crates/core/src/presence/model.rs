@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::Timestamp;
-use crate::claims::HoldsPreview;
+use crate::claims::HoldsSummary;
 use crate::host::Process;
 use crate::id::id;
 use crate::messages::OpenThread;
@@ -53,7 +53,7 @@ impl SessionId {
     /// Returns the id of a second life of this session: the session was resumed in that process while it
     /// still runs in another.
     pub fn second_life(&self, process: &Process) -> Self {
-        let life = text::checksum(format!("{} {}", process.pid, process.start).as_bytes());
+        let life = text::stable_hash(format!("{} {}", process.pid, process.start).as_bytes());
         let id = &self.0[..self.0.floor_char_boundary(path_part::LONGEST_ID - 18)];
         Self(format!("{id}{SECOND_LIFE}{life:016x}"))
     }
@@ -317,14 +317,14 @@ pub struct Departure {
 /// Facts about an agent that are observed from outside: its CLI's own status, and the place of its window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
-    pub live: Option<LiveState>,
+    pub live: Option<CliStatus>,
     pub quadrant: Option<ScreenPart>,
 }
 
 /// The status that an agent's CLI itself publishes. It overrides the hooks, because an interrupted turn fires
 /// no hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LiveState {
+pub struct CliStatus {
     pub status: Status,
     pub waiting_for: Option<String>,
     /// The time of publication, if hooks may have reported something newer since.
@@ -452,7 +452,7 @@ pub struct JoinOutcome {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unfinished {
     /// The session's reservations.
-    pub held: HoldsPreview,
+    pub held: HoldsSummary,
     pub task: Option<TaskKey>,
     /// Conversations that wait for an answer, by the session or by the other side.
     pub threads: Vec<OpenThread>,
@@ -478,7 +478,7 @@ pub struct RenameOutcome {
 pub enum WhoScope {
     /// The present agents of one project.
     Project(Project),
-    /// The present agents of every project, and the agents that left within the last day.
+    /// The present agents of every project, and the last hundred that left within a day.
     Everywhere,
 }
 

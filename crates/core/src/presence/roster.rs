@@ -7,10 +7,10 @@
 
 use crate::presence::Agent;
 use crate::presence::SessionId;
+use crate::side_files::ACTIVITY;
 use crate::side_files::LogLine;
 use crate::side_files::MAIL;
 use crate::side_files::NOT_BEGUN;
-use crate::side_files::NOW;
 use crate::side_files::ROSTER;
 use crate::side_files::SideFiles;
 use crate::side_files::UNKNOWN_MAIL;
@@ -21,17 +21,17 @@ const CHANGED: &str = "c";
 
 impl dyn SideFiles + '_ {
     /// Marks a session, so that its next hook looks who has come or gone.
-    pub fn mark_roster(&self, session: &SessionId) {
+    pub fn mark_for_roster_news(&self, session: &SessionId) {
         let mark = [(ROSTER, CHANGED)];
         if matches!(self.set_fields(session, &mark), Ok(false)) {
             // The session has just joined, and has no state yet: create one with the mark.
-            let fields = [(MAIL, UNKNOWN_MAIL), (NOW, NOT_BEGUN), mark[0]];
+            let fields = [(MAIL, UNKNOWN_MAIL), (ACTIVITY, NOT_BEGUN), mark[0]];
             let _ = self.make_session(session, &fields).and_then(|()| self.set_fields(session, &mark));
         }
     }
 
     /// Marks all present sessions that an ended session has dealt with.
-    pub fn mark_departure(&self, session: &SessionId) {
+    pub fn mark_contacts_of_departed(&self, session: &SessionId) {
         for met in self.read_log(session).met() {
             let _ = self.set_fields(&met, &[(ROSTER, CHANGED)]);
         }
@@ -60,9 +60,11 @@ impl dyn SideFiles + '_ {
         let told = self.read_log(session).told();
         let (mut strangers, mut lines) = (Vec::new(), Vec::new());
         for agent in agents {
-            let by_name = ["here ", agent.name.as_str(), " ", &agent.kind].concat();
-            let called = [["here ", agent.session.as_str()].concat(), by_name];
-            let called = called.map(|what| text::checksum(what.as_bytes()));
+            let by_name = ["here ", agent.name.as_str(), " ", &agent.kind];
+            let called = [
+                text::stable_hash_of_parts(&["here ", agent.session.as_str()].map(str::as_bytes)),
+                text::stable_hash_of_parts(&by_name.map(str::as_bytes)),
+            ];
             if !called.iter().any(|what| told.contains(what)) {
                 strangers.push(agent);
             }

@@ -4,9 +4,9 @@
 use super::Activity;
 use super::Agent;
 use super::AgentView;
+use super::CliStatus;
 use super::Departure;
 use super::LeaveReason;
-use super::LiveState;
 use super::NameWish;
 use super::Observed;
 use super::PresenceError;
@@ -200,9 +200,9 @@ pub(crate) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> Agen
 
 /// Updates the view with the status that the CLI publishes, unless the hooks reported something newer, and
 /// with the place of the agent's window.
-pub(super) fn look(seen: &mut AgentView, glimpse: Observed) {
-    let is_new = |live: &LiveState| live.at.is_none_or(|at| at >= seen.last_active);
-    if let Some(LiveState { status, waiting_for, .. }) = glimpse.live.filter(is_new) {
+pub(super) fn add_observed(seen: &mut AgentView, glimpse: Observed) {
+    let is_new = |live: &CliStatus| live.at.is_none_or(|at| at >= seen.last_active);
+    if let Some(CliStatus { status, waiting_for, .. }) = glimpse.live.filter(is_new) {
         if status != Status::Working {
             seen.activity = None;
         }

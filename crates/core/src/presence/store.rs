@@ -16,8 +16,12 @@ pub trait PresenceStore {
     /// Returns the agents that have not left.
     fn present(&self) -> Result<Vec<Agent>, StoreError>;
 
-    /// Returns the agents that left at or after `since`, latest first.
-    fn left_since(&self, since: Timestamp) -> Result<Vec<(Agent, Timestamp, LeaveReason)>, StoreError>;
+    /// Returns the latest `most` agents that left at or after `since`, latest first.
+    fn left_since(
+        &self,
+        since: Timestamp,
+        most: usize,
+    ) -> Result<Vec<(Agent, Timestamp, LeaveReason)>, StoreError>;
 
     /// Returns the sessions that left before `before`.
     fn left_before(&self, before: Timestamp) -> Result<Vec<SessionId>, StoreError>;

@@ -12,7 +12,7 @@ use super::Status;
 use super::Unfinished;
 use crate::Timestamp;
 use crate::claims::HoldView;
-use crate::claims::HoldsPreview;
+use crate::claims::HoldsSummary;
 use crate::config::ContextMode;
 use crate::config::HookSettings;
 use crate::messages::OpenThread;
@@ -20,7 +20,7 @@ use crate::tasks::TaskKey;
 use crate::text;
 
 /// Most agents that are described; the rest are only counted, to save the reader's context.
-pub const SHOWN: usize = 8;
+pub const MOST_DESCRIBED: usize = 8;
 
 /// Most other agents for which topics are shown too.
 const FEW: usize = 3;
@@ -42,7 +42,7 @@ pub struct Start<'a> {
     pub unseen: usize,
     pub topics: &'a BTreeMap<SessionId, Vec<String>>,
     /// The reservations of other agents.
-    pub held: &'a HoldsPreview,
+    pub held: &'a HoldsSummary,
     /// The session's own reservations, task and open conversations.
     pub unfinished: &'a Unfinished,
     pub foreseen: &'a [String],
@@ -57,7 +57,7 @@ pub fn start(start: &Start<'_>, settings: HookSettings) -> Option<String> {
         ContextMode::Full | ContextMode::None => return None,
         ContextMode::Minimal => minimal(start),
     };
-    Some(text::strip_hook_marks(&told).into_owned())
+    Some(text::disarm_hook_tags(&told).into_owned())
 }
 
 /// Words the notice to an agent that has been idle for long although it has a task.
@@ -120,11 +120,11 @@ fn full(start: &Start<'_>) -> String {
     if count > 1 {
         let _ = write!(told, "{count} other agents are here:");
     }
-    for seen in others.iter().take(SHOWN) {
+    for seen in others.iter().take(MOST_DESCRIBED) {
         let _ = write!(told, "\n- {}", describe(seen, start));
     }
-    if count > SHOWN {
-        let _ = write!(told, "\n- and {} more", count - SHOWN);
+    if count > MOST_DESCRIBED {
+        let _ = write!(told, "\n- and {} more", count - MOST_DESCRIBED);
     }
     if held.count > 0 {
         let one = |seen: &HoldView| format!("{} ({})", resource(seen), seen.name);
@@ -235,7 +235,7 @@ pub(super) fn roster(came: &[Arrival<'_>], gone: &[&Agent]) -> Option<String> {
         sentences.push(format!("{names} {} left.", if gone.len() == 1 { "has" } else { "have" }));
     }
     let told = format!("[consort] {}", sentences.join(" "));
-    (!sentences.is_empty()).then(|| text::strip_hook_marks(&told).into_owned())
+    (!sentences.is_empty()).then(|| text::disarm_hook_tags(&told).into_owned())
 }
 
 /// Introduces an agent: `Falcon (codex, branch main)`.

@@ -1,6 +1,4 @@
-//! The table of secret formats (beginning, characters, length), and the search for them in a text.
-
-use super::Secret;
+//! The table of secret formats: beginning, characters, length.
 
 /// Characters of placeholders: a text of only these is no secret.
 const PLACEHOLDERS: [char; 6] = ['x', 'X', '0', '_', '-', '.'];
@@ -86,25 +84,12 @@ const fn format(what: &'static str, beginning: &'static str, follows: Follows, l
 }
 
 impl Format {
-    /// Finds the first secret of this format in a text.
-    pub(super) fn find(&self, text: &str) -> Option<Secret> {
-        // Most texts are too short for most formats, and need not be searched.
-        if text.len() < self.beginning.len() + self.least {
-            return None;
-        }
-        let is_secret = |(at, _): &(usize, &str)| self.is_at(text, *at);
-        let (at, _) = text.match_indices(self.beginning).find(is_secret)?;
-        Some(Secret { what: self.what, at: text[..at].chars().count() + 1 })
-    }
-
-    /// Tells whether a secret begins at `at`: not in the middle of a word, long enough, and no
-    /// placeholder.
-    fn is_at(&self, text: &str, at: usize) -> bool {
-        let is_inside = text[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
-        let rest = &text[at + self.beginning.len()..];
+    /// Tells whether a text begins with a secret of this format: long enough, and no placeholder.
+    pub(super) fn begins(&self, text: &str) -> bool {
+        let Some(rest) = text.strip_prefix(self.beginning) else { return false };
         let end = rest.find(|c| !self.may_follow(c)).unwrap_or(rest.len());
         let is_placeholder = end > 0 && rest[..end].chars().all(|c| PLACEHOLDERS.contains(&c));
-        !is_inside && end >= self.least && !is_placeholder
+        end >= self.least && !is_placeholder
     }
 
     fn may_follow(&self, c: char) -> bool {

@@ -9,19 +9,27 @@ use serde_json::Value;
 
 /// A secret in a text. **It never carries the secret itself.**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Secret {
+pub struct SecretFinding {
     pub what: &'static str,
     /// The position of its first character in the text, from 1.
     pub at: usize,
 }
 
 /// Finds the first secret in a text.
-pub fn find(text: &str) -> Option<Secret> {
-    FORMATS.iter().filter_map(|format| format.find(text)).min_by_key(|secret| secret.at)
+pub fn find(text: &str) -> Option<SecretFinding> {
+    let mut before = ' ';
+    for (place, (start, c)) in text.char_indices().enumerate() {
+        let is_inside_word = before.is_alphanumeric() || before == '_';
+        before = c;
+        if !is_inside_word && let Some(format) = FORMATS.iter().find(|format| format.begins(&text[start..])) {
+            return Some(SecretFinding { what: format.what, at: place + 1 });
+        }
+    }
+    None
 }
 
 /// Finds the first secret in any text of a JSON value.
-pub fn find_in(value: &Value) -> Option<Secret> {
+pub fn find_in(value: &Value) -> Option<SecretFinding> {
     match value {
         Value::String(text) => find(text),
         Value::Array(all) => all.iter().find_map(find_in),
@@ -77,7 +85,7 @@ mod tests {
             let some = "A1B2C3D4E5F6".repeat(8);
             let some = if format.follows == Follows::Hex { some.to_lowercase() } else { some };
             let text = format!("é the key is `{}{}`.", format.beginning, &some[..format.least]);
-            assert_eq!(find(&text), Some(Secret { what: format.what, at: 15 }), "{}", format.what);
+            assert_eq!(find(&text), Some(SecretFinding { what: format.what, at: 15 }), "{}", format.what);
             if format.least > 0 {
                 let short = format!("{}{}", format.beginning, &some[..format.least - 1]);
                 assert_ne!(find(&short).map(|secret| secret.what), Some(format.what), "too short");
@@ -98,7 +106,11 @@ mod tests {
         ] {
             assert_eq!(find(text), None, "{text}");
         }
-        assert!(find(&format!("ghp_{}", "a".repeat(36))).is_some(), "it may be one");
+        let token = format!("ghp_{}", "a".repeat(36));
+        assert!(find(&token).is_some(), "it may be one");
+        assert_eq!(find(&format!("my_{token} é{token}")), None, "inside a word");
+        let both = format!("{token} AKIA{}", "A1B2C3D4E5F6G7H8");
+        assert_eq!(find(&both).map(|secret| secret.at), Some(1), "the first in the text");
         let inside = json!([["record-note", { "tags": ["a", format!("AKIA{}", "A1B2C3D4E5F6G7H8")] }]]);
         assert_eq!(find_in(&inside).map(|secret| secret.what), Some("an AWS access key"));
     }

@@ -169,7 +169,7 @@ impl Log {
         self.lines("introduced").map(|sender| unescaped(sender).into_owned()).collect()
     }
 
-    pub(crate) fn later(&self) -> Option<String> {
+    pub(crate) fn next_prompt_text(&self) -> Option<String> {
         self.lines("later")
             .next_back()
             .filter(|text| !text.is_empty())
@@ -271,7 +271,7 @@ impl Log {
                 text.push_str(&format!("{tag}\t{line}\n"));
             }
         }
-        let later = self.later().map(LogLine::Later).into_iter();
+        let later = self.next_prompt_text().map(LogLine::Later).into_iter();
         let later = later.chain(self.waiting().map(|waiting| LogLine::Waits(Some(waiting))));
         let begun = self.running().into_values().map(LogLine::Begun);
         let subagents = self.subagents();

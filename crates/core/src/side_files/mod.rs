@@ -53,8 +53,8 @@ pub(crate) const HOST: StateField = StateField { at: 32, len: 224 };
 /// Facts from the session's prompts: their number, the model, whether it asks first.
 pub(crate) const TURN: StateField = StateField { at: 256, len: 256 };
 /// The session's activity and status.
-pub(crate) const NOW: StateField = StateField { at: 512, len: 1_024 };
-/// The content of [`NOW`] for a session that has not begun.
+pub(crate) const ACTIVITY: StateField = StateField { at: 512, len: 1_024 };
+/// The content of [`ACTIVITY`] for a session that has not begun.
 pub(crate) const NOT_BEGUN: &str = "-";
 
 /// The state record of a session, as it was read.
@@ -63,7 +63,7 @@ pub struct SessionState(pub Vec<u8>);
 impl SessionState {
     /// Tells whether the session has begun: because of mail its record may exist before.
     pub(crate) fn is_begun(&self) -> bool {
-        self.0.get(NOW.at as usize) != Some(&NOT_BEGUN.as_bytes()[0])
+        self.0.get(ACTIVITY.at as usize) != Some(&NOT_BEGUN.as_bytes()[0])
     }
 
     /// Reads a field; empty if it was lost or is half written.
@@ -91,7 +91,7 @@ pub fn without_padding(mut bytes: &[u8]) -> &[u8] {
 }
 
 /// Length of a state record, in bytes.
-pub const STATE: u64 = 1_536;
+pub const STATE_LENGTH: u64 = 1_536;
 
 /// A table of slots: its name, the length of a slot, and the number of buckets that keys are
 /// hashed to. A table without buckets is searched as a whole.
@@ -107,7 +107,7 @@ pub(crate) const HOSTS: SlotTable = SlotTable { name: "hosts", slot: 256, bucket
 /// The last writer of each path.
 pub(crate) const WRITERS: SlotTable = SlotTable { name: "writers", slot: 1_024, buckets: 2_048 };
 /// The content that the holder of each path wrote there last.
-pub(crate) const KEPT: SlotTable = SlotTable { name: "kept", slot: 1_024, buckets: 1_024 };
+pub(crate) const KEPT_FILES: SlotTable = SlotTable { name: "kept", slot: 1_024, buckets: 1_024 };
 /// The last reader of each path, and the readers before.
 pub(crate) const READERS: SlotTable = SlotTable { name: "readers", slot: 512, buckets: 2_048 };
 /// The topics of each session.
@@ -188,7 +188,7 @@ pub trait SideFiles {
 
 /// Makes the slot key of a path.
 pub(crate) fn path_key(path: &Path) -> String {
-    format!("{:016x}", crate::text::checksum(path.as_os_str().as_encoded_bytes()))
+    format!("{:016x}", crate::text::stable_hash(path.as_os_str().as_encoded_bytes()))
 }
 
 /// Escapes tabs, line ends and all other ASCII control characters, and `%`.

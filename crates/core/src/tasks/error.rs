@@ -88,12 +88,12 @@ impl Explain for TaskError {
             }
             Self::NotClaimed { id } => format!("`consort task claim {id}` claims it"),
             Self::NotYours { by, .. } => {
-                format!("ask: consort send {by} '…'; the person can say `--take-anyway`")
+                format!("ask: consort send {by} '…'; `--take-anyway` is for the person only")
             }
             Self::NothingReady { .. } => "`consort task list` shows who has what".into(),
             Self::TooLate { id, .. } => format!(
                 "it was given back, by the person or because your process had ended; `consort task list` shows how it \
-                 stands, and the person can say `consort task done {id} --take-anyway`"
+                 stands; for the person: `consort task done {id} --take-anyway`"
             ),
             Self::NotAllowed(error) => return error.hints(),
             Self::Store(error) => return error.hints(),

@@ -145,7 +145,7 @@ pub struct CompleteRequest {
 
 /// The task that a verb has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TaskOutcome {
+pub struct ChangedTask {
     #[serde(flatten)]
     pub key: TaskKey,
     pub title: Option<String>,

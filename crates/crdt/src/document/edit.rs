@@ -117,7 +117,7 @@ fn holders(txn: &impl ReadTxn, map: &MapRef) -> Holders {
     let mut holders = Holders::new();
     for name in map.keys(txn) {
         if let Some(key) = key::parse(name)
-            && let Slot::Member { set, member } = key.slot
+            && let Slot::SetMember { set, member } = key.slot
         {
             holders.entry((set, member)).or_default().insert(key.writer);
         }

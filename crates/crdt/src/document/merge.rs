@@ -78,7 +78,7 @@ fn told(txn: &impl ReadTxn, changed: Vec<Changed>) -> Vec<StampedEdit> {
 
 fn told_of(txn: &impl ReadTxn, id: &str, slots: BTreeMap<Slot, Writers>) -> Vec<StampedEdit> {
     // Only members need the entries that did not change.
-    let has_members = slots.keys().any(|slot| matches!(slot, Slot::Member { .. }));
+    let has_members = slots.keys().any(|slot| matches!(slot, Slot::SetMember { .. }));
     let mut kept: BTreeMap<Slot, Vec<(u64, Entry)>> = BTreeMap::new();
     if let Some(map) = txn.get_map(id)
         && has_members
@@ -101,8 +101,8 @@ fn told_of(txn: &impl ReadTxn, id: &str, slots: BTreeMap<Slot, Writers>) -> Vec<
                     }
                 }
             }
-            Slot::Member { set, member } => {
-                let slot = Slot::Member { set: set.clone(), member: member.clone() };
+            Slot::SetMember { set, member } => {
+                let slot = Slot::SetMember { set: set.clone(), member: member.clone() };
                 let kept = kept.remove(&slot).unwrap_or_default();
                 let (old, new): (Vec<_>, Vec<_>) = writers
                     .into_iter()

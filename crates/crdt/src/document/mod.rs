@@ -60,12 +60,12 @@ impl Document {
     }
 
     /// Encodes how much of each writer is here, as a Yjs state vector.
-    pub fn vector(&self) -> Vec<u8> {
+    pub fn state_vector(&self) -> Vec<u8> {
         wire::write_vector(&self.known())
     }
 
-    /// Encodes everything that a document with that [`Self::vector`] lacks, and all removals.
-    pub fn since(&self, vector: &[u8]) -> Result<Vec<u8>, CrdtError> {
+    /// Encodes everything that a document with that [`Self::state_vector`] lacks, and all removals.
+    pub fn update_since(&self, vector: &[u8]) -> Result<Vec<u8>, CrdtError> {
         let vector = wire::read_vector(vector)?;
         Ok(self.encode(&vector.into_iter().map(|(writer, clock)| (ClientID::new(writer), clock)).collect()))
     }

@@ -11,14 +11,14 @@ use crate::wire;
 impl Document {
     /// Removes from an update everything that these entities say: values and members' names. Their
     /// entries stay, because later updates build on them.
-    pub fn scrub(update: &[u8], entities: &BTreeSet<&str>) -> Result<Vec<u8>, CrdtError> {
+    pub fn scrub_update(update: &[u8], entities: &BTreeSet<&str>) -> Result<Vec<u8>, CrdtError> {
         wire::scrub(update, entities)
     }
 
     /// Returns the [`Self::state`] that [`Self::edit`] would lead to from `state`, batch by batch.
     /// Loads only the edited entities, which is many times as fast. Returns `None` if that is not
     /// possible: then the whole document has to be loaded.
-    pub fn edited(state: &[u8], batches: &[(Vec<Edit>, Stamp)]) -> Result<Option<Vec<u8>>, CrdtError> {
+    pub fn edited_state(state: &[u8], batches: &[(Vec<Edit>, Stamp)]) -> Result<Option<Vec<u8>>, CrdtError> {
         let edits = batches.iter().flat_map(|(edits, _)| edits);
         let entities: BTreeSet<&str> = edits.map(|edit| edit.entity.as_str()).collect();
         let Some(part) = wire::Part::cut(state, &entities)? else { return Ok(None) };

@@ -10,8 +10,8 @@ use yrs::Transact;
 
 use super::Document;
 use crate::entity::Entity;
-use crate::entity::Member;
 use crate::entity::Register;
+use crate::entity::SetMember;
 use crate::entry::Entry;
 use crate::key;
 use crate::key::Key;
@@ -61,8 +61,8 @@ fn entity(txn: &impl ReadTxn, map: &MapRef) -> Entity {
     for (slot, (writer, Entry { at, value, by })) in newest(entries(txn, map).into_iter()) {
         match slot {
             Slot::Register(field) => drop(entity.registers.insert(field, Register { value, at, writer, by })),
-            Slot::Member { set, member } => {
-                entity.sets.entry(set).or_default().insert(member, Member { value, at, by });
+            Slot::SetMember { set, member } => {
+                entity.sets.entry(set).or_default().insert(member, SetMember { value, at, by });
             }
         }
     }

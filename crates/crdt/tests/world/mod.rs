@@ -110,9 +110,10 @@ impl World {
     }
 
     pub(crate) fn send(&mut self, from: usize, to: usize, is_all: bool) {
-        let vector = self.replicas[to].document.vector();
+        let vector = self.replicas[to].document.state_vector();
         let source = &self.replicas[from];
-        let update = if is_all { source.document.state() } else { source.document.since(&vector).unwrap() };
+        let update =
+            if is_all { source.document.state() } else { source.document.update_since(&vector).unwrap() };
         let expected = source.expected.clone();
         let target = &mut self.replicas[to];
         for stamped in target.document.merge(&update).unwrap() {

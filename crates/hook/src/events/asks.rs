@@ -5,7 +5,7 @@ use consort_core::App;
 use consort_core::hooks::AskCall;
 use consort_core::hooks::Dialog;
 use consort_core::hooks::HookCall;
-use consort_core::policy::AskHolder;
+use consort_core::policy::AnswerDeliverer;
 use consort_core::policy::AskRequest;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
@@ -35,11 +35,11 @@ pub(crate) fn handle(
     let may_wait = match asked.dialog {
         Dialog::IsUsable => context.is_attended(),
         // The CLI's dialog is hidden while the hook waits: wait only while the person looks at our list.
-        Dialog::IsHidden => app.is_looked_at(),
+        Dialog::IsHidden => app.is_question_list_watched(),
         Dialog::MayNotCome => false,
     };
     let me = app.host().me().filter(|_| may_wait);
-    let holder = me.map(|process| AskHolder { machine: app.host().name(), process });
+    let holder = me.map(|process| AnswerDeliverer { machine: app.host().name(), process });
     let files = tool_files(app.host(), call, context, &asked.tool);
     let request = policy::request(app.host(), &call.cwd, &asked.tool, &files);
     let is_asked = asked.dialog != Dialog::MayNotCome;

@@ -75,7 +75,7 @@ fn news(app: &mut App, call: &HookCall, context: &dyn HookContext, after_own_com
         return Vec::new();
     }
     let environment = |name: &str| context.variable(name);
-    let changed = app.changed_since_seen(&call.session, after_own_command, &environment);
+    let changed = app.stale_reads_notice(&call.session, after_own_command, &environment);
     changed.ok().flatten().into_iter().collect()
 }
 

@@ -35,13 +35,13 @@ pub(crate) fn handle(
     if !call.in_subagent && !is_ours {
         let _ = app.notice_changed_files(&call.session);
     }
-    let mut words: Vec<String> = app.take_kept(&call.session).into_iter().collect();
+    let mut words: Vec<String> = app.take_kept_texts(&call.session).into_iter().collect();
     words.extend(end_commands(app, call, context, true));
     words.extend(news(app, call, context, false));
     words.extend(roster_news(app, call, context));
     if !call.in_subagent && !is_ours {
-        words.extend(app.saved_by_person(&call.session).ok().flatten());
-        words.extend(app.forgotten(&call.session).ok().flatten());
+        words.extend(app.person_saves_notice(&call.session).ok().flatten());
+        words.extend(app.remind_of_forgotten(&call.session).ok().flatten());
     }
     // A failed prediction stops no mail.
     if !call.in_subagent && !is_ours {

@@ -47,7 +47,7 @@ pub(crate) fn handle(
     let Some(outcome) = outcome else { return Ok(HookAnswer::SILENCE) };
     // If the model does not hear this answer, mail waits for a later hook.
     let mail = if is_heard { mail(app, call, context, DeliveryPoint::Start)? } else { None };
-    let held = app.held_by_others(&outcome.agent, RESERVED)?;
+    let held = app.others_holds_summary(&outcome.agent, RESERVED)?;
     let unfinished = match outcome.goes_on {
         true => app.unfinished(&outcome.agent).unwrap_or_default(),
         false => Unfinished::default(),
@@ -76,10 +76,10 @@ pub(crate) fn handle(
     };
     // The process ends in a moment. Freeing fifty agents first would be a twentieth of its instructions.
     std::mem::forget(outcome);
-    let told = told.into_iter().chain(learned.map(|learned| text::strip_hook_marks(&learned).into_owned()));
+    let told = told.into_iter().chain(learned.map(|learned| text::disarm_hook_tags(&learned).into_owned()));
     let parts: Vec<String> = told.chain(mail.iter().map(|mail| mail.text.clone())).collect();
     if !is_heard && !parts.is_empty() {
-        app.keep_for_later(&call.session, &parts.join("\n\n"));
+        app.keep_text_for_prompt(&call.session, &parts.join("\n\n"));
         return Ok(HookAnswer::SILENCE);
     }
     let reply = if parts.is_empty() { HookReply::Silence } else { HookReply::Context(parts.join("\n\n")) };

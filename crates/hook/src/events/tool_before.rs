@@ -54,7 +54,8 @@ pub(crate) fn handle(
     }
     context.prepare(None);
     note_activity(app, call, context, &working);
-    let ruled = app.forbidden(&call.session, &call.cwd, &|host| policy::unasked(host, call, tool, &files));
+    let ruled =
+        app.apply_strict_rules(&call.session, &call.cwd, &|host| policy::unasked(host, call, tool, &files));
     if let Some((RuleEffect::Deny, reason)) = ruled {
         return Ok(HookAnswer { reply: HookReply::Deny(reason), ..HookAnswer::SILENCE });
     }
@@ -117,9 +118,9 @@ fn before_a_write(
     if !context.hears_before_tools() {
         return verdict;
     }
-    let touched = app.recently_touched(&call.session, &files.writes, &environment).ok().flatten();
-    match (verdict, touched) {
-        (Verdict::Free, Some(touched)) => Verdict::Warned(touched),
+    let notice = app.recent_writes_notice(&call.session, &files.writes, &environment).ok().flatten();
+    match (verdict, notice) {
+        (Verdict::Free, Some(notice)) => Verdict::Warned(notice),
         (verdict, _) => verdict,
     }
 }

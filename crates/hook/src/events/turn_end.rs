@@ -39,7 +39,7 @@ pub(crate) fn handle(
 /// no reason for the turn to go on.
 fn look_after_commands(app: &mut App, call: &HookCall, context: &dyn HookContext, runs_on: bool) {
     if let Some(found) = end_commands(app, call, context, runs_on) {
-        app.keep_for_later(&call.session, &found);
+        app.keep_text_for_prompt(&call.session, &found);
     }
 }
 

@@ -7,8 +7,8 @@ use consort_core::dispatch::ActionClass;
 use consort_core::dispatch::RunBounds;
 use consort_core::dispatch::SAFETY_VARIABLE;
 use consort_core::dispatch::classify;
-use consort_core::dispatch::not_its_tool;
-use consort_core::dispatch::refused_by_safety;
+use consort_core::dispatch::safety_refusal;
+use consort_core::dispatch::tool_refusal;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::ToolUse;
 use consort_core::host::Host;
@@ -25,9 +25,9 @@ pub(crate) fn refusal(
     context: &dyn HookContext,
     tool: &ToolUse,
 ) -> Option<String> {
-    let bounds = RunBounds::told(&context.variable(SAFETY_VARIABLE)?);
-    if !bounds.has(&tool.name) {
-        return Some(not_its_tool(&bounds, &tool.name));
+    let bounds = RunBounds::from_variable(&context.variable(SAFETY_VARIABLE)?);
+    if !bounds.allows_tool(&tool.name) {
+        return Some(tool_refusal(&bounds, &tool.name));
     }
     let safety = bounds.safety;
     let request = policy::request(host, &call.cwd, tool, &ToolFiles::default());
@@ -35,5 +35,5 @@ pub(crate) fn refusal(
     if tool.deletes {
         found = found.at_least(ActionClass::FileDelete);
     }
-    (!safety.allows(found.class)).then(|| refused_by_safety(safety, &found))
+    (!safety.allows(found.class)).then(|| safety_refusal(safety, &found))
 }

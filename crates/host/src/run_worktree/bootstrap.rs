@@ -42,7 +42,7 @@ pub struct SetUpCommand {
 
 /// The result of a set-up command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetUp {
+pub struct SetUpResult {
     pub end: SetUpEnd,
     /// The end of what it printed, on both outputs.
     pub output: String,
@@ -63,7 +63,7 @@ pub(super) fn prepare(
     from: &Path,
     tree: &mut RunTree,
     bootstrap: &Bootstrap,
-) -> Result<Option<SetUp>, WorktreeError> {
+) -> Result<Option<SetUpResult>, WorktreeError> {
     let (from, to) = (NoFollowTree::new(from), NoFollowTree::new(&tree.path));
     for name in &bootstrap.copy {
         from.copy_to(&to, Path::new(name))
@@ -93,7 +93,7 @@ pub(super) fn prepare(
     Ok(set_up)
 }
 
-fn run(set_up: &SetUpCommand, tree: &RunTree) -> Result<SetUp, WorktreeError> {
+fn run(set_up: &SetUpCommand, tree: &RunTree) -> Result<SetUpResult, WorktreeError> {
     let log: PathBuf = tree.git_dir.join("consort-set-up.log");
     let at_log = || WorktreeError::file(&log);
     let mut output =
@@ -124,5 +124,5 @@ fn run(set_up: &SetUpCommand, tree: &RunTree) -> Result<SetUp, WorktreeError> {
     let start = std::io::SeekFrom::Start(length.saturating_sub(KEPT_OUTPUT));
     let mut said = Vec::new();
     output.seek(start).and_then(|_| output.read_to_end(&mut said)).map_err(at_log())?;
-    Ok(SetUp { end, output: String::from_utf8_lossy(&said).into_owned() })
+    Ok(SetUpResult { end, output: String::from_utf8_lossy(&said).into_owned() })
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::RunTree;
 use super::bootstrap;
 use super::bootstrap::Bootstrap;
-use super::bootstrap::SetUp;
+use super::bootstrap::SetUpResult;
 use super::error::WorktreeError;
 use super::git::Git;
 use super::snapshot;
@@ -28,7 +28,7 @@ pub struct Made {
     pub left_out: Vec<LeftOut>,
     /// The result of the set-up command, if there is one. If it failed, the caller decides: the worktree
     /// is there.
-    pub set_up: Option<SetUp>,
+    pub set_up: Option<SetUpResult>,
 }
 
 /// Makes a worktree at `at`, which is in a directory of ours, on a new branch, with the state of the

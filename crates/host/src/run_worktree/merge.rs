@@ -61,7 +61,7 @@ pub enum Merge {
 /// of its own. A merge that was interrupted is finished; work that is merged already is not merged again.
 pub fn merge(tree: &RunTree, into: &Path) -> Result<Merge, WorktreeError> {
     let into = Git::around(into)?;
-    check(tree, &into)?;
+    check_worktree(tree, &into)?;
     let common = into.common_dir()?;
     if !fs::canonicalize(&tree.git_dir).is_ok_and(|dir| dir.starts_with(common.join("worktrees"))) {
         return Err(WorktreeError::OtherRepository { path: into.worktree });
@@ -312,7 +312,7 @@ fn is_untouched(tree: &RunTree, into: &Git, begun: &Record) -> Result<bool, Work
 }
 
 /// Checks that a worktree is still the one that was made, as the repository notes it.
-pub(super) fn check(tree: &RunTree, into: &Git) -> Result<(), WorktreeError> {
+pub(super) fn check_worktree(tree: &RunTree, into: &Git) -> Result<(), WorktreeError> {
     let noted = fs::read(tree.git_dir.join("gitdir")).unwrap_or_default();
     let noted = path(noted.strip_suffix(b"\n").unwrap_or(&noted)).parent().map(fs::canonicalize);
     let here = fs::symlink_metadata(&tree.path).is_ok_and(|found| found.is_dir());

@@ -30,9 +30,9 @@ mod tests;
 use std::path::PathBuf;
 
 pub use bootstrap::Bootstrap;
-pub use bootstrap::SetUp;
 pub use bootstrap::SetUpCommand;
 pub use bootstrap::SetUpEnd;
+pub use bootstrap::SetUpResult;
 pub use diff::diff;
 pub use error::WorktreeError;
 pub use make::Made;

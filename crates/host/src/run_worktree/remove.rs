@@ -8,7 +8,7 @@ use super::error::WorktreeError;
 use super::git::Git;
 use super::git::text;
 use super::merge::INDEX;
-use super::merge::check;
+use super::merge::check_worktree;
 use super::merge::lock;
 use super::record::Record;
 use super::record::State;
@@ -29,7 +29,7 @@ pub fn remove(tree: &RunTree) -> Result<Removed, WorktreeError> {
         return Ok(Removed { is_branch_kept: false });
     }
     let git = Git::of(tree);
-    check(tree, &Git::at(&PathBuf::new()))?;
+    check_worktree(tree, &Git::at(&PathBuf::new()))?;
     let common = git.common_dir()?;
     let _lock = lock(&common)?;
     let removed = locked(tree, &git);
@@ -72,7 +72,7 @@ fn finish_removal(
     let now = snapshot::take(git, &tree.git_dir.join(INDEX), None)?;
     let is_new = |change: &super::git::Difference| change.after.is_some();
     let changes = git.differences(files, &now.tree)?;
-    let mut what = submodules::new(tree)?;
+    let mut what = submodules::changed_files(tree)?;
     what.extend(changes.iter().find(|change| is_new(change)).map(|new| text(&new.path)));
     if !what.is_empty() {
         return Err(WorktreeError::Unmerged { path: tree.path.clone(), what });
@@ -106,7 +106,7 @@ fn unmerged(tree: &RunTree, git: &Git, last: Option<&Record>) -> Result<Vec<Stri
     let mut found: Vec<String> =
         git.differences(&since[1], &now.tree)?.iter().map(|change| text(&change.path)).collect();
     found.extend(now.left_out.into_iter().map(|left| left.path));
-    found.extend(submodules::new(tree)?);
+    found.extend(submodules::changed_files(tree)?);
     found.extend(submodules::gone(tree)?);
     found.extend(submodules::left_commits(tree, git, &since[0])?);
     let head = git.id("HEAD^{commit}")?;

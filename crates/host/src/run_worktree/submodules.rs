@@ -36,7 +36,7 @@ pub(super) fn note(tree: &RunTree) -> Result<(), WorktreeError> {
 }
 
 /// Lists the files in submodules that are new or changed since the worktree was made.
-pub(super) fn new(tree: &RunTree) -> Result<Vec<String>, WorktreeError> {
+pub(super) fn changed_files(tree: &RunTree) -> Result<Vec<String>, WorktreeError> {
     let noted = noted(tree);
     let is_new = |(name, stamp): &(Vec<u8>, String)| noted.get(name) != Some(stamp);
     Ok(files(tree)?.into_iter().filter(is_new).map(|(name, _)| text(&name)).collect())

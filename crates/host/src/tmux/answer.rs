@@ -6,7 +6,7 @@ use consort_core::Timestamp;
 use consort_core::monitor::KeyPress;
 use consort_core::monitor::PaneExit;
 use consort_core::monitor::PaneFacts;
-use consort_core::monitor::Sweep;
+use consort_core::monitor::ServerPanes;
 
 /// The format of a pane: words, and the title as the rest of the line. A word that may be empty has a
 /// letter before it.
@@ -21,7 +21,7 @@ pub(super) const CLIENT: &str = "client #{client_activity} #{window_id}";
 const LINE_END: usize = 60;
 
 /// Parses the output of a sweep; `None` if the list of panes is missing or cannot be read.
-pub(super) fn sweep(printed: &str, boundary: &str) -> Option<Sweep> {
+pub(super) fn sweep(printed: &str, boundary: &str) -> Option<ServerPanes> {
     let (listed, shown) = match printed.find(boundary) {
         Some(at) => printed.split_at(at),
         None => (printed, ""),
@@ -44,7 +44,7 @@ pub(super) fn sweep(printed: &str, boundary: &str) -> Option<Sweep> {
     let with_keys = |(id, (window, facts)): (String, (&str, PaneFacts))| {
         (id, PaneFacts { last_key_at: keys.get(window).copied(), ..facts })
     };
-    Some(Sweep { panes: panes.into_iter().map(with_keys).collect(), screens: screens(shown, boundary) })
+    Some(ServerPanes { panes: panes.into_iter().map(with_keys).collect(), screens: screens(shown, boundary) })
 }
 
 fn pane(line: &str) -> Option<(&str, &str, PaneFacts)> {

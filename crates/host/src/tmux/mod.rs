@@ -17,15 +17,15 @@ use consort_core::Timestamp;
 use consort_core::host::Clock as _;
 use consort_core::host::Process;
 use consort_core::host::Processes as _;
-use consort_core::monitor::Ending;
+use consort_core::monitor::EndMethod;
 use consort_core::monitor::KeyPress;
 use consort_core::monitor::NewPane;
 use consort_core::monitor::PaneAddress;
-use consort_core::monitor::PaneKeeper;
+use consort_core::monitor::PaneManager;
 use consort_core::monitor::PaneViewer;
 use consort_core::monitor::PaneWriter;
 use consort_core::monitor::ProcessTrees;
-use consort_core::monitor::Sweep;
+use consort_core::monitor::ServerPanes;
 use consort_core::monitor::TerminalError;
 use consort_core::monitor::TreeProcess;
 use rustix::process::Pid;
@@ -58,12 +58,12 @@ impl Tmux {
     }
 
     /// Returns the socket of the server that this process's terminal is in, else of our own.
-    pub fn server() -> PathBuf {
-        env::terminal().tmux.unwrap_or_else(Self::own_server)
+    pub fn server_socket() -> PathBuf {
+        env::terminal().tmux.unwrap_or_else(Self::own_server_socket)
     }
 
     /// Returns the socket of the server that we start if the person has none: `tmux -L consort`.
-    pub fn own_server() -> PathBuf {
+    pub fn own_server_socket() -> PathBuf {
         let dir = env::get("TMUX_TMPDIR").unwrap_or_else(|| "/tmp".into());
         Path::new(&dir).join(format!("tmux-{}", rustix::process::getuid().as_raw())).join("consort")
     }
@@ -112,7 +112,7 @@ impl Tmux {
 }
 
 impl PaneViewer for Tmux {
-    fn sweep(&self, server: &Path, shown: &[String]) -> Result<Sweep, TerminalError> {
+    fn sweep(&self, server: &Path, shown: &[String]) -> Result<ServerPanes, TerminalError> {
         let boundary = self.boundary();
         let mut chain = words(&["list-panes", "-a", "-F", answer::PANE, ";"]);
         chain.extend(words(&["list-clients", "-F", answer::CLIENT]));
@@ -190,14 +190,14 @@ impl PaneWriter for Tmux {
     }
 }
 
-impl PaneKeeper for Tmux {
+impl PaneManager for Tmux {
     fn open(&self, pane: &NewPane) -> Result<PaneAddress, TerminalError> {
         let NewPane { server, name, cwd, command } = pane;
         if let Some(dir) = server.parent() {
             use std::os::unix::fs::DirBuilderExt as _;
             let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
         }
-        let is_ours = *server == Self::own_server();
+        let is_ours = *server == Self::own_server_socket();
         let is_up = self.run(server, &words(&["has-session", "-t", &format!("={SESSION}")]), b"")?.is_success;
         let (columns, rows) = (SIZE.0.to_string(), SIZE.1.to_string());
         let mut chain = match is_ours && !is_up {
@@ -243,10 +243,10 @@ impl ProcessTrees for Tmux {
         self.machine.tree(root)
     }
 
-    fn end(&self, process: &Process, how: Ending) {
+    fn end(&self, process: &Process, how: EndMethod) {
         let signal = match how {
-            Ending::Asked => Signal::TERM,
-            Ending::Forced => Signal::KILL,
+            EndMethod::Asked => Signal::TERM,
+            EndMethod::Forced => Signal::KILL,
         };
         // A process id that was given to another since is not ours to end.
         if let Some(pid) = Pid::from_raw(process.pid as i32).filter(|_| self.machine.is_alive(process)) {

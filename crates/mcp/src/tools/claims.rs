@@ -132,7 +132,7 @@ pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: ReserveArgs) -> Re
     let mut text = format!("Yours: {}.", shown(&names));
     let now = context.app.host().now();
     for hold in &outcome.overrides {
-        text.push_str(&format!("\n{}", claims::overridden(hold, now)));
+        text.push_str(&format!("\n{}", claims::override_notice(hold, now)));
     }
     Ok(ToolAnswer::new(text, json!({ "items": items })))
 }
@@ -151,7 +151,7 @@ fn hold(
             outcome => break outcome,
         };
         has_waited = true;
-        if let Err(error) = context.app.wait_for(&request.caller, since, &held) {
+        if let Err(error) = context.app.note_waiting(&request.caller, since, &held) {
             break Err(error);
         }
         if context.is_cancelled.load(Ordering::Relaxed) {
@@ -185,7 +185,7 @@ pub(super) fn restore(context: &mut ToolContext<'_>, restored: RestoreArgs) -> R
     }
     let diff = difference(&outcome);
     if !restored.dry_run.unwrap_or_default() {
-        let over = outcome.state();
+        let over = outcome.checksum_before();
         outcome = context.app.restore(&facts, &cwd, &restored.path, RestoreMode::Do { over })?;
     }
     let shown: String = diff.lines().map(|line| text::printable(line) + "\n").collect();
@@ -286,7 +286,7 @@ pub(super) fn holds(context: &mut ToolContext<'_>, holds: HoldsArgs) -> Result<T
                 text::foreign(&hold.label, 80),
                 text::shell_quoted(&hold.resource.shown())
             );
-            Ok(ToolAnswer::new(text, context.app.one("reservation", &hold)))
+            Ok(ToolAnswer::new(text, context.app.wrap_one("reservation", &hold)))
         }
         _ => Err(Problem::user("there is no such action", "list or contest")),
     }

@@ -1,6 +1,6 @@
 //! MCP tools of the convergence room: radar, handoff.
 
-use consort_core::claims::Overlap;
+use consort_core::claims::WorktreeOverlap;
 use consort_core::convergence::DomainView;
 use consort_core::convergence::PairView;
 use consort_core::convergence::Prediction;
@@ -55,7 +55,7 @@ pub(super) fn radar(context: &mut ToolContext<'_>, radar: &RadarArgs) -> Result<
         let [one, other] = prediction.pair.each_ref().map(|party| &party.name);
         let ended = prediction.ended.as_ref();
         let ended =
-            ended.map_or_else(String::new, |ended| format!(" It ended as {}.", ended.outcome.as_str()));
+            ended.map_or_else(String::new, |ended| format!(" It ended as {}.", ended.outcome.words()));
         let text = format!("{one} and {other}. {}{ended}", recommendation(&prediction.signal));
         return Ok(ToolAnswer::new(
             text.clone(),
@@ -80,7 +80,7 @@ fn listed(context: &mut ToolContext<'_>, me: &Agent, of: &str) -> Result<ToolAns
         "history" => {
             let one = |past: &Prediction| {
                 let [one, other] = past.pair.each_ref().map(|party| &party.name);
-                let ended = past.ended.as_ref().map_or("open", |ended| ended.outcome.as_str());
+                let ended = past.ended.as_ref().map_or("open", |ended| ended.outcome.words());
                 shown(format!("prediction #{} {one} and {other}: {ended}", past.number))
             };
             let (past, _) = context.app.past_predictions()?;
@@ -94,8 +94,8 @@ fn listed(context: &mut ToolContext<'_>, me: &Agent, of: &str) -> Result<ToolAns
             groups.map(|group| shown(format!("{}: {}", group[0].domain, topics(group).join(", ")))).collect()
         }
         "merges" => {
-            let overlaps = context.app.overlaps(Some(&me.project.id))?;
-            let one = |overlap: &Overlap| {
+            let overlaps = context.app.worktree_overlaps(Some(&me.project.id))?;
+            let one = |overlap: &WorktreeOverlap| {
                 let [one, other] = overlap.agents.each_ref().map(|agent| &agent.name);
                 let files =
                     overlap.files.iter().chain(&overlap.conflicts).map(|path| text::foreign(path, 80));

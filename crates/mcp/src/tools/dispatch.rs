@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use consort_core::call_context::RunWish;
-use consort_core::call_context::RunsWish;
+use consort_core::call_context::RunsQuestion;
 use consort_core::dispatch::Safety;
 use consort_core::text;
 use serde::Deserialize;
@@ -103,9 +103,10 @@ pub(super) fn run(context: &mut ToolContext<'_>, run: RunArgs) -> Result<ToolAns
 
 pub(super) fn runs(context: &mut ToolContext<'_>, runs: RunsArgs) -> Result<ToolAnswer, Problem> {
     let me = context.me()?;
-    let wish = RunsWish { run: runs.run, wait: wait(runs.wait), stops: runs.stop.unwrap_or_default() };
+    let question =
+        RunsQuestion { run: runs.run, wait: wait(runs.wait), stops: runs.stop.unwrap_or_default() };
     let facts = context.facts();
-    let told = context.calls.runs_of_agent(&facts, &me.location.cwd, &wish)?;
+    let told = context.calls.runs_of_agent(&facts, &me.location.cwd, &question)?;
     Ok(ToolAnswer::new(quoted(told.text, &told.data, runs.tokens.unwrap_or(RETURNED)), told.data))
 }
 

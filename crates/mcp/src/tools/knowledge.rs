@@ -136,7 +136,7 @@ pub(super) fn query(context: &mut ToolContext<'_>, query: QueryArgs) -> Result<T
         is_cancelled,
     };
     let answer = consort_knowledge::ask(session, &*index, &mut past, &question);
-    if session.cells() > MUCH {
+    if session.last_run_cells() > MUCH {
         context.calls.give_back_memory();
     }
     let answer = answer?;
@@ -157,7 +157,7 @@ pub(super) fn act(context: &mut ToolContext<'_>, act: ActArgs) -> Result<ToolAns
     let me = context.me()?;
     let scope = scope(context, &me, act.global, act.project)?;
     let mut index = context.app.knowledge_for(&scope, &me)?;
-    let (worktree, cwd) = context.app.standpoint(&scope, &me);
+    let (worktree, cwd) = context.app.worktree_and_directory(&scope, &me);
     let request = ActRequest {
         caller: context.facts(),
         scope,
@@ -219,7 +219,7 @@ pub(super) fn know(context: &mut ToolContext<'_>, know: KnowArgs) -> Result<Tool
         }
         "similar" if know.words.is_some() => {
             let found = context.app.similar_things(&me.project.id, &know.words.unwrap_or_default())?;
-            let lines = found.iter().map(|(scope, known)| known.found_in(scope));
+            let lines = found.iter().map(|(scope, known)| known.scoped_line(scope));
             list(lines.collect(), found.iter().map(|(scope, known)| known.item_of(scope)).collect())
         }
         "similar" => {

@@ -85,7 +85,7 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: SendArgs) -> Result<Tool
     };
     let outcome = context.app.send(&request)?;
     let names: Vec<&str> = outcome.to.iter().map(|to| to.name.as_str()).collect();
-    let called = outcome.called();
+    let called = outcome.message_name();
     let mut text = format!("Sent message {called} to {}.", names.join(", "));
     outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
     // An agent that is not woken sees the message with its next prompt.

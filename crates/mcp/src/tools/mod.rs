@@ -120,11 +120,12 @@ impl<'a> ToolContext<'a> {
     pub(crate) fn mail_notice(&mut self, tool: &str) -> Option<String> {
         let mailbox = self.known.clone().filter(|_| tool != INBOX)?;
         let waiting = self.app.inbox(&UnreadLettersRequest { mailbox, from: None, peek: true }).ok()?.len();
-        (waiting > 0).then(|| format!("[consort] {}: call `inbox`.", text::count(waiting, "new message")))
+        (waiting > 0)
+            .then(|| format!("[consort] {}: call `inbox`.", text::counted_noun(waiting, "new message")))
     }
 
     /// Finds the calling agent, if it is registered.
-    pub(crate) fn known_already(&mut self) -> Result<Option<Agent>, StoreError> {
+    pub(crate) fn registered_caller(&mut self) -> Result<Option<Agent>, StoreError> {
         let facts = self.facts();
         Ok(match self.app.caller(&facts)? {
             Caller::Agent(agent) => {
@@ -134,7 +135,7 @@ impl<'a> ToolContext<'a> {
                 self.app.mark_read(&mailbox, &letters)?;
                 self.known = Some(mailbox);
                 // A note of its activity is not worth a failure.
-                let _ = self.app.note_call(&agent.session);
+                let _ = self.app.note_idle_call(&agent.session);
                 Some(*agent)
             }
             Caller::Person | Caller::Anonymous(_) => None,
@@ -143,7 +144,7 @@ impl<'a> ToolContext<'a> {
 
     /// Finds the calling agent. An agent that no hook has announced joins now.
     pub(crate) fn me(&mut self) -> Result<Agent, Problem> {
-        if let Some(agent) = self.known_already()? {
+        if let Some(agent) = self.registered_caller()? {
             return Ok(agent);
         }
         let Origin { client, thread, ends, .. } = &self.origin;

@@ -91,8 +91,8 @@ pub(super) fn status(context: &mut ToolContext<'_>) -> Result<ToolAnswer, Proble
         me.branch.as_ref().map_or_else(String::new, |branch| format!(" on {}", text::foreign(branch, 60)));
     let mut lines = vec![
         format!("You are {} in {}{branch}.", me.name, text::foreign(&me.project.name, 60)),
-        format!("{} here.", text::count(status.here.agents.len().saturating_sub(1), "other agent")),
-        format!("{} unread.", text::count(status.unread, "message")),
+        format!("{} here.", text::counted_noun(status.here.agents.len().saturating_sub(1), "other agent")),
+        format!("{} unread.", text::counted_noun(status.unread, "message")),
     ];
     lines.extend(
         status.task.as_ref().map(|task| format!("Your task: {} of {}.", task.key.id, task.key.spec.path)),

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use consort_core::tasks::ChangedTask;
 use consort_core::tasks::CompleteRequest;
-use consort_core::tasks::TaskOutcome;
 use consort_core::tasks::TaskRequest;
 use consort_core::tasks::TaskView;
 use consort_core::text;
@@ -48,7 +48,7 @@ pub(super) fn task(context: &mut ToolContext<'_>, task: TaskArgs) -> Result<Tool
         words: task.notes.clone(),
         is_for_new,
     };
-    let done = |verb: &str, outcome: TaskOutcome| {
+    let done = |verb: &str, outcome: ChangedTask| {
         let title = outcome.title.as_deref().map_or_else(String::new, |title| format!(": {title}"));
         let line = format!("{verb} {}{title}", outcome.key.id);
         let data = json!({ "id": outcome.key.id, "title": outcome.title, "spec": outcome.key.spec.path });

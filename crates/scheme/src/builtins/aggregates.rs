@@ -28,7 +28,7 @@ fn max(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 
 fn extreme(arguments: &[Value], is_beyond: fn(f64, f64) -> bool, meter: &mut Meter) -> Result<Value, Error> {
     if let [Value::List(list)] = arguments {
-        meter.steps(list.len() as u64)?;
+        meter.charge_steps(list.len() as u64)?;
         return beyond(list.iter(), is_beyond);
     }
     beyond(arguments.iter(), is_beyond)
@@ -50,13 +50,13 @@ fn beyond<'a>(
 
 fn sum(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let values = list(&arguments[0])?;
-    meter.steps(values.len() as u64)?;
+    meter.charge_steps(values.len() as u64)?;
     total(values)
 }
 
 fn average(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let values = list(&arguments[0])?;
-    meter.steps(2 * values.len() as u64)?;
+    meter.charge_steps(2 * values.len() as u64)?;
     let count = values.iter().filter(|value| !matches!(value, Value::Nil)).count();
     if count == 0 {
         return Ok(Value::Nil);

@@ -52,7 +52,7 @@ fn fold_left(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Er
 fn fold_right(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
     let f = function(&arguments[0])?;
     let values = list(&arguments[2])?;
-    machine.meter.cells(values.len())?;
+    machine.meter.charge_cells(values.len())?;
     let values: Vec<&Value> = values.iter().collect();
     let mut so_far = arguments[1].clone();
     for value in values.into_iter().rev() {

@@ -61,7 +61,7 @@ fn map(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
     let f = function(&arguments[0])?;
     if let [_, values] = arguments {
         let values = list(values)?;
-        machine.meter.cells(3 + values.len())?;
+        machine.meter.charge_cells(3 + values.len())?;
         let mut mapped = Vec::with_capacity(values.len());
         for value in values {
             mapped.push(machine.call(f, std::slice::from_ref(value))?);
@@ -72,7 +72,7 @@ fn map(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
         arguments[1..].iter().map(|values| list(values).map(List::iter)).collect::<Result<Vec<_>, _>>()?;
     let mut mapped = Vec::new();
     loop {
-        machine.meter.cells(1 + lists.len())?;
+        machine.meter.charge_cells(1 + lists.len())?;
         let Some(row) = lists.iter_mut().map(|values| values.next().cloned()).collect::<Option<Vec<_>>>()
         else {
             return machine.meter.list(mapped);
@@ -92,7 +92,7 @@ fn append_map(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, E
     for value in list(&arguments[1])? {
         let made = machine.call(f, std::slice::from_ref(value))?;
         let made = list(&made)?;
-        machine.meter.cells(made.len())?;
+        machine.meter.charge_cells(made.len())?;
         values.extend(made.iter().cloned());
     }
     machine.meter.list(values)
@@ -104,7 +104,7 @@ fn filter_map(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, E
     for value in list(&arguments[1])? {
         let made = machine.call(f, std::slice::from_ref(value))?;
         if made.is_true() {
-            machine.meter.cells(1)?;
+            machine.meter.charge_cells(1)?;
             values.push(made);
         }
     }
@@ -124,7 +124,7 @@ fn keep(arguments: &[Value], machine: &mut Machine<'_>, wanted: bool) -> Result<
     let mut kept = Vec::new();
     for value in list(&arguments[1])? {
         if machine.call(f, std::slice::from_ref(value))?.is_true() == wanted {
-            machine.meter.cells(1)?;
+            machine.meter.charge_cells(1)?;
             kept.push(value.clone());
         }
     }
@@ -182,10 +182,10 @@ fn group_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Err
         let key = machine.call(f, std::slice::from_ref(value))?;
         let (number, is_new) = keys.number(&key, machine.meter)?;
         if is_new {
-            machine.meter.cells(4)?;
+            machine.meter.charge_cells(4)?;
             groups.push(vec![key]);
         }
-        machine.meter.cells(1)?;
+        machine.meter.charge_cells(1)?;
         groups[number].push(value.clone());
     }
     let groups = groups.into_iter().map(|group| machine.meter.list(group)).collect::<Result<Vec<_>, _>>()?;
@@ -200,7 +200,7 @@ fn count_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Err
         let key = machine.call(f, std::slice::from_ref(value))?;
         let (number, is_new) = keys.number(&key, machine.meter)?;
         if is_new {
-            machine.meter.cells(5)?;
+            machine.meter.charge_cells(5)?;
             counts.push((key, 0));
         }
         counts[number].1 += 1;
@@ -213,7 +213,7 @@ fn apply(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error>
     let f = function(&arguments[0])?;
     let Some((last, before)) = arguments[1..].split_last() else { return machine.call(f, &[]) };
     let last = list(last)?;
-    machine.meter.cells(last.len() + before.len())?;
+    machine.meter.charge_cells(last.len() + before.len())?;
     let all: Vec<Value> = before.iter().chain(last).cloned().collect();
     machine.call(f, &all)
 }

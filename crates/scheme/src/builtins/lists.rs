@@ -53,7 +53,7 @@ pub(super) static TABLE: &[Builtin] = &[
 ];
 
 fn make(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
-    meter.cells(HEAD + arguments.len())?;
+    meter.charge_cells(HEAD + arguments.len())?;
     meter.list(arguments.to_vec())
 }
 
@@ -61,11 +61,11 @@ fn cons(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let first = arguments[0].clone();
     let list = match &arguments[1] {
         Value::List(_) | Value::Nil => {
-            meter.cells(HEAD + 1)?;
+            meter.charge_cells(HEAD + 1)?;
             List::cons(first, list(&arguments[1])?.clone())
         }
         second => {
-            meter.cells(HEAD + 2)?;
+            meter.charge_cells(HEAD + 2)?;
             List::pair(first, second.clone())
         }
     };
@@ -98,7 +98,7 @@ fn third(arguments: &[Value], _: &mut Meter) -> Result<Value, Error> {
 
 fn last(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let length = list(&arguments[0])?.len();
-    meter.steps(length as u64)?;
+    meter.charge_steps(length as u64)?;
     nth(arguments, length.saturating_sub(1))
 }
 
@@ -118,7 +118,7 @@ fn append(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     for argument in before {
         length = length.saturating_add(list(argument)?.len());
     }
-    meter.cells(HEAD + length)?;
+    meter.charge_cells(HEAD + length)?;
     let mut values = Vec::with_capacity(length);
     for argument in before {
         values.extend(list(argument)?.iter().cloned());
@@ -128,7 +128,7 @@ fn append(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 
 fn reverse(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let values = list(&arguments[0])?;
-    meter.cells(HEAD + values.len())?;
+    meter.charge_cells(HEAD + values.len())?;
     let mut values: Vec<Value> = values.iter().cloned().collect();
     values.reverse();
     meter.list(values)
@@ -143,7 +143,7 @@ fn length(arguments: &[Value], _: &mut Meter) -> Result<Value, Error> {
 
 fn list_ref(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let (values, index) = (list(&arguments[0])?, count(&arguments[1])?);
-    meter.steps(index.min(values.len()) as u64)?;
+    meter.charge_steps(index.min(values.len()) as u64)?;
     values
         .get(index)
         .cloned()
@@ -155,13 +155,13 @@ fn take(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     if count >= values.len() {
         return Ok(Value::List(values.clone()));
     }
-    meter.cells(HEAD + count)?;
+    meter.charge_cells(HEAD + count)?;
     meter.list(values.iter().take(count).cloned().collect())
 }
 
 fn drop(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let (values, count) = list_and_count(arguments)?;
-    meter.steps(count.min(values.len()) as u64)?;
+    meter.charge_steps(count.min(values.len()) as u64)?;
     Ok(Value::List(values.skip(count)))
 }
 
@@ -189,7 +189,7 @@ fn assoc(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 
 fn unique(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let mut index = Index::default();
-    meter.cells(HEAD)?;
+    meter.charge_cells(HEAD)?;
     for value in list(&arguments[0])? {
         index.number(value, meter)?;
     }
@@ -198,7 +198,7 @@ fn unique(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 
 fn flatten(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let mut values = Vec::new();
-    meter.cells(HEAD)?;
+    meter.charge_cells(HEAD)?;
     // The lists that have been begun, innermost last: at most as many as values may nest.
     let mut open = vec![list(&arguments[0])?.iter()];
     while let Some(last) = open.last_mut() {
@@ -211,7 +211,7 @@ fn flatten(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
                 open.push(inner.iter());
             }
             Some(value) => {
-                meter.cells(1)?;
+                meter.charge_cells(1)?;
                 values.push(value.clone());
             }
         }
@@ -242,7 +242,7 @@ fn iota(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 }
 
 fn series(start: &Value, step: &Value, length: usize, meter: &mut Meter) -> Result<Value, Error> {
-    meter.cells(length.saturating_add(HEAD))?;
+    meter.charge_cells(length.saturating_add(HEAD))?;
     let mut values = Vec::with_capacity(length);
     for index in 0..length {
         let offset = numbers::multiplied(step, &Value::Int(index as i64))?;

@@ -82,7 +82,7 @@ fn ordered(arguments: &[Value], holds: fn(Ordering) -> bool, meter: &mut Meter) 
             (Value::Float(one), Value::Int(two)) => one.partial_cmp(&(*two as f64)),
             (Value::Float(one), Value::Float(two)) => one.partial_cmp(two),
             (Value::String(one), Value::String(two)) => {
-                meter.glance(one.len().min(two.len()))?;
+                meter.charge_reading(one.len().min(two.len()))?;
                 Some(one.cmp(two))
             }
             (Value::Nil, _) | (_, Value::Nil) => None,

@@ -68,7 +68,7 @@ fn keys(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     }
     let Value::Record(records, record) = &arguments[0] else { return Ok(Value::list(Vec::new())) };
     let fields = records.fields(*record);
-    meter.cells(3 + fields.len())?;
+    meter.charge_cells(3 + fields.len())?;
     meter.list(fields.into_iter().map(|(name, _)| Value::Keyword(name)).collect())
 }
 
@@ -76,7 +76,7 @@ fn dict(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     if !arguments.len().is_multiple_of(2) {
         return Err(Error::new("a key has no value"));
     }
-    meter.cells(6 + 2 * arguments.len())?;
+    meter.charge_cells(6 + 2 * arguments.len())?;
     let mut fields = Vec::with_capacity(arguments.len() / 2);
     for pair in arguments.chunks_exact(2) {
         let key = pair[0].as_key().ok_or_else(|| wanted("a key like :name", &pair[0]))?;
@@ -87,17 +87,17 @@ fn dict(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 
 fn kind(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let Value::Record(records, _) = &arguments[0] else { return Ok(Value::Nil) };
-    meter.text(records.kind().len())?;
+    meter.charge_text(records.kind().len())?;
     Ok(Value::symbol(records.kind()))
 }
 
 fn error(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     let message = text(&arguments[0])?;
-    meter.text(message.len())?;
+    meter.charge_text(message.len())?;
     let mut message = message.to_owned();
     for value in &arguments[1..] {
         const LONGEST: usize = 200;
-        meter.text(LONGEST)?;
+        meter.charge_text(LONGEST)?;
         let shown = crate::print::print(&[Ok(value.clone())], crate::print::Format::Columnar, LONGEST);
         message.push(' ');
         message.push_str(&shown);

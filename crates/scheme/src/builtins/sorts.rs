@@ -42,7 +42,7 @@ fn sort(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> 
         }
         _ => return Err(Error::new("a list is wanted")),
     };
-    machine.meter.cells(3 + 2 * values.len())?;
+    machine.meter.charge_cells(3 + 2 * values.len())?;
     let values: Vec<Value> = values.iter().cloned().collect();
     let sorted = match less {
         Some(less) => {
@@ -67,7 +67,7 @@ fn sort_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Erro
     };
     let (key, values) = function_and_list(key, values)?;
     let is_descending = order.map_or(Ok(false), is_descending)?;
-    machine.meter.cells(3 + 3 * values.len())?;
+    machine.meter.charge_cells(3 + 3 * values.len())?;
     let mut keyed = Vec::with_capacity(values.len());
     for value in values {
         keyed.push((machine.call(key, std::slice::from_ref(value))?, value));

@@ -70,7 +70,7 @@ fn append(arguments: &[Value], meter: &mut Meter) -> Answer {
     for argument in arguments {
         length = length.saturating_add(text(argument)?.len());
     }
-    meter.text(length)?;
+    meter.charge_text(length)?;
     let mut all = String::with_capacity(length);
     for argument in arguments {
         all.push_str(text(argument)?);
@@ -87,7 +87,7 @@ fn format(arguments: &[Value], meter: &mut Meter) -> Answer {
         all => all,
     };
     let (template, mut values) = (text(&arguments[0])?, arguments[1..].iter());
-    meter.text(template.len())?;
+    meter.charge_text(template.len())?;
     let mut all = String::with_capacity(template.len());
     let mut characters = template.chars();
     while let Some(character) = characters.next() {
@@ -108,7 +108,7 @@ fn format(arguments: &[Value], meter: &mut Meter) -> Answer {
                     Value::String(text) if !matches!(directive, Some('s' | 'S')) => text.to_string(),
                     value => print::print(&[Ok(value.clone())], print::Format::Record, LONGEST_SHOWN),
                 };
-                meter.text(shown.len())?;
+                meter.charge_text(shown.len())?;
                 all.push_str(&shown);
             }
             _ => return Err(Error::new("a ~ in a template is ~a, ~s, ~% or ~~")),
@@ -122,14 +122,14 @@ fn format(arguments: &[Value], meter: &mut Meter) -> Answer {
 
 fn length(arguments: &[Value], meter: &mut Meter) -> Answer {
     let text = text(&arguments[0])?;
-    meter.glance(text.len())?;
+    meter.charge_reading(text.len())?;
     Ok(Value::Int(text.chars().count() as i64))
 }
 
 /// Returns the characters from start to end; positions outside the text are ignored.
 fn substring(arguments: &[Value], meter: &mut Meter) -> Answer {
     let text = text(&arguments[0])?;
-    meter.text(text.len())?;
+    meter.charge_text(text.len())?;
     let start = count(&arguments[1])?;
     let end = arguments.get(2).map_or(Ok(usize::MAX), count)?;
     let part: String = text.chars().skip(start).take(end.saturating_sub(start)).collect();
@@ -143,7 +143,7 @@ fn contains(arguments: &[Value], meter: &mut Meter) -> Answer {
     let (Some(whole), part) = (optional_text(&arguments[0])?, text(&arguments[1])?) else {
         return Ok(Value::Bool(false));
     };
-    meter.glance(whole.len().saturating_add(part.len()))?;
+    meter.charge_reading(whole.len().saturating_add(part.len()))?;
     Ok(Value::Bool(whole.contains(part)))
 }
 
@@ -151,7 +151,7 @@ fn has_prefix(arguments: &[Value], meter: &mut Meter) -> Answer {
     let (start, Some(whole)) = (text(&arguments[0])?, optional_text(&arguments[1])?) else {
         return Ok(Value::Bool(false));
     };
-    meter.glance(start.len())?;
+    meter.charge_reading(start.len())?;
     Ok(Value::Bool(whole.starts_with(start)))
 }
 
@@ -167,32 +167,32 @@ fn has_suffix(arguments: &[Value], meter: &mut Meter) -> Answer {
     let (end, Some(whole)) = (text(&arguments[0])?, optional_text(&arguments[1])?) else {
         return Ok(Value::Bool(false));
     };
-    meter.glance(end.len())?;
+    meter.charge_reading(end.len())?;
     Ok(Value::Bool(whole.ends_with(end)))
 }
 
 fn upcase(arguments: &[Value], meter: &mut Meter) -> Answer {
     let text = text(&arguments[0])?;
     // Some letters become three in capitals.
-    meter.text(text.len().saturating_mul(3))?;
+    meter.charge_text(text.len().saturating_mul(3))?;
     Ok(Value::string(text.to_uppercase()))
 }
 
 fn downcase(arguments: &[Value], meter: &mut Meter) -> Answer {
     let text = text(&arguments[0])?;
-    meter.text(text.len().saturating_mul(3))?;
+    meter.charge_text(text.len().saturating_mul(3))?;
     Ok(Value::string(text.to_lowercase()))
 }
 
 fn join(arguments: &[Value], meter: &mut Meter) -> Answer {
     let parts = list(&arguments[0])?;
     let between = arguments.get(1).map_or(Ok(" "), text)?;
-    meter.steps(parts.len() as u64)?;
+    meter.charge_steps(parts.len() as u64)?;
     let mut length = between.len().saturating_mul(parts.len());
     for part in parts {
         length = length.saturating_add(text(part)?.len());
     }
-    meter.text(length)?;
+    meter.charge_text(length)?;
     let mut all = String::with_capacity(length);
     for (index, part) in parts.iter().enumerate() {
         if index > 0 {
@@ -220,15 +220,15 @@ fn parts<'a, I: Iterator<Item = &'a str>>(
     split: impl Fn(&'a str) -> I,
     meter: &mut Meter,
 ) -> Answer {
-    meter.glance(whole.len())?;
+    meter.charge_reading(whole.len())?;
     let count = split(whole).count();
-    meter.cells(3 + 3 * count)?;
-    meter.text(whole.len())?;
+    meter.charge_cells(3 + 3 * count)?;
+    meter.charge_text(whole.len())?;
     meter.list(split(whole).map(Value::from).collect())
 }
 
 fn from_number(arguments: &[Value], meter: &mut Meter) -> Answer {
-    meter.text(32)?;
+    meter.charge_text(32)?;
     match &arguments[0] {
         Value::Int(int) => Ok(Value::string(int.to_string())),
         Value::Float(float) => Ok(Value::string(print::float(*float))),
@@ -238,7 +238,7 @@ fn from_number(arguments: &[Value], meter: &mut Meter) -> Answer {
 
 fn to_number(arguments: &[Value], meter: &mut Meter) -> Answer {
     let text = text(&arguments[0])?;
-    meter.glance(text.len())?;
+    meter.charge_reading(text.len())?;
     Ok(match read::number(text.trim()) {
         Some(read::Form::Int(int)) => Value::Int(int),
         Some(read::Form::Float(float)) => Value::Float(float),

@@ -224,7 +224,7 @@ fn definition<'d>(items: &'d [Datum], at: Position) -> Result<Definition<'d>, Er
     let [_, target, rest @ ..] = items else { return Err(malformed(DEFINE, at)) };
     if let Some(name) = target.as_symbol() {
         let [value] = rest else { return Err(malformed(DEFINE, at)) };
-        let name = free(name, at)?;
+        let name = check_name(name, at)?;
         return Ok(match as_lambda(value, &name) {
             Some(lambda) => Definition::Function(name, lambda),
             None => Definition::Value(name, value),
@@ -235,13 +235,13 @@ fn definition<'d>(items: &'d [Datum], at: Position) -> Result<Definition<'d>, Er
     if rest.is_empty() {
         return Err(malformed(DEFINE, at));
     }
-    let name = free(name, at)?;
+    let name = check_name(name, at)?;
     let parameters = Parameters::List(parameters);
     Ok(Definition::Function(name.clone(), Lambda { name: Some(name), parameters, body: rest, at }))
 }
 
 /// Checks that a name may be given a meaning, and returns it.
-pub(super) fn free(name: &Arc<str>, at: Position) -> Result<Arc<str>, Error> {
+pub(super) fn check_name(name: &Arc<str>, at: Position) -> Result<Arc<str>, Error> {
     if forms::is_special(name) {
         return Err(Error::new(format!("`{name}` is a form of the language"))
             .hint("take another name")

@@ -1,7 +1,7 @@
 //! Compiles the Scheme forms that choose: `if`, `cond`, `case`, `when`, `unless`, `and`, `or`.
 
 use crate::bytecode::Op;
-use crate::bytecode::Source;
+use crate::bytecode::ValuePlace;
 use crate::compile::Compiler;
 use crate::compile::Tail;
 use crate::compile::malformed;
@@ -100,10 +100,10 @@ impl Compiler<'_> {
                 // is pushed again from its place after the function.
                 self.expression(test, Tail::No)?;
                 let floor = self.scope().height - 1;
-                self.emit(Op::Get(Source::Local(floor as u32)), 1);
+                self.emit(Op::Get(ValuePlace::Local(floor as u32)), 1);
                 let otherwise = self.jump(Op::Unless, -1);
                 self.expression(function, Tail::No)?;
-                self.emit(Op::Get(Source::Local(floor as u32)), 1);
+                self.emit(Op::Get(ValuePlace::Local(floor as u32)), 1);
                 self.call_op(1, clause.at, tail);
                 self.emit(Op::Slide(1), -1);
                 exits.push(self.jump(Op::Jump, 0));
@@ -151,7 +151,7 @@ impl Compiler<'_> {
             if data.as_items().is_none() {
                 return Err(malformed(CASE, clause.at));
             }
-            self.emit(Op::Get(Source::Local(floor as u32)), 1);
+            self.emit(Op::Get(ValuePlace::Local(floor as u32)), 1);
             self.quote(data)?;
             self.builtin("member", 2, clause.at)?;
             let otherwise = self.jump(Op::Unless, -1);

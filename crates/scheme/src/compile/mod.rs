@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::builtins;
 use crate::bytecode::Code;
 use crate::bytecode::Op;
-use crate::bytecode::Source;
+use crate::bytecode::ValuePlace;
 use crate::error::Error;
 use crate::error::Position;
 use crate::function::Function;
@@ -88,8 +88,8 @@ impl Compiler<'_> {
             return Err(meter::too_nested(nesting).at(datum.at));
         }
         // Names are searched one by one, so every name costs more the more there are.
-        let names = self.meter.globals.len() + self.scopes.iter().map(Scope::names).sum::<usize>();
-        self.meter.steps(1 + names as u64 / 16)?;
+        let names = self.meter.globals.len() + self.scopes.iter().map(Scope::name_count).sum::<usize>();
+        self.meter.charge_steps(1 + names as u64 / 16)?;
         self.depth += 1;
         let result = match &datum.form {
             Form::Symbol(name) => self.name(name, datum.at),
@@ -207,7 +207,7 @@ impl Compiler<'_> {
     /// Pushes the field of a record. A record that is a local here is not copied first.
     fn field_of(&mut self, record: &Datum, name: &Arc<str>) -> Result<(), Error> {
         if let Form::Symbol(local) = &record.form
-            && let Name::Place(Source::Local(place)) = self.resolve(local)
+            && let Name::Place(ValuePlace::Local(place)) = self.resolve(local)
         {
             let name = self.keyword(name);
             self.emit(Op::FieldOf(place, name), 1);

@@ -7,7 +7,7 @@ use crate::builtins::Builtin;
 use crate::bytecode::Code;
 use crate::bytecode::Group;
 use crate::bytecode::Op;
-use crate::bytecode::Source;
+use crate::bytecode::ValuePlace;
 use crate::compile::Compiler;
 use crate::compile::forms;
 use crate::error::Position;
@@ -23,7 +23,7 @@ pub(super) struct Scope {
     /// The functions that are made together with this one.
     pub(super) siblings: Vec<Arc<str>>,
     /// The values that this function and its siblings captured from outside.
-    pub(super) captures: Vec<(Arc<str>, Source)>,
+    pub(super) captures: Vec<(Arc<str>, ValuePlace)>,
     /// Number of values that the frame holds at this point.
     pub(super) height: usize,
     pub(super) room: usize,
@@ -42,7 +42,7 @@ pub(super) enum Local {
 
 /// The meaning of a name.
 pub(super) enum Name {
-    Place(Source),
+    Place(ValuePlace),
     Unready,
     Global(u32),
     Builtin(&'static Builtin),
@@ -57,7 +57,7 @@ impl Scope {
     }
 
     /// Returns the number of names to search.
-    pub(super) fn names(&self) -> usize {
+    pub(super) fn name_count(&self) -> usize {
         self.locals.len() + self.siblings.len() + self.captures.len()
     }
 
@@ -164,23 +164,23 @@ impl Compiler<'_> {
 
     /// Finds the place of a name, seen from the function at `level`; captures the
     /// name on the way if necessary.
-    fn source(&mut self, level: usize, name: &Arc<str>) -> Option<Source> {
+    fn source(&mut self, level: usize, name: &Arc<str>) -> Option<ValuePlace> {
         let scope = &self.scopes[level];
         if let Some((_, local)) = scope.locals.iter().rev().find(|(known, _)| known == name) {
             return match local {
-                Local::At(index) => Some(Source::Local(*index)),
+                Local::At(index) => Some(ValuePlace::Local(*index)),
                 Local::Unready => None,
             };
         }
         if let Some(index) = scope.siblings.iter().position(|known| known == name) {
-            return Some(Source::Sibling(index as u32));
+            return Some(ValuePlace::Sibling(index as u32));
         }
         if let Some(index) = scope.captures.iter().position(|(known, _)| known == name) {
-            return Some(Source::Captured(index as u32));
+            return Some(ValuePlace::Captured(index as u32));
         }
         let source = self.source(level.checked_sub(1)?, name)?;
         let captures = &mut self.scopes[level].captures;
         captures.push((name.clone(), source));
-        Some(Source::Captured(captures.len() as u32 - 1))
+        Some(ValuePlace::Captured(captures.len() as u32 - 1))
     }
 }

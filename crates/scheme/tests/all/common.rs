@@ -93,7 +93,7 @@ impl HostFunctions for Graph {
     fn call(&mut self, name: &str, arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
         match name {
             "get-principles" => {
-                meter.cells(3)?;
+                meter.charge_cells(3)?;
                 Ok(Value::list(principles().into_iter().map(Value::record).collect()))
             }
             "get-principle" => Ok(principles()

@@ -8,7 +8,7 @@
 mod git;
 mod offers;
 
-use offers::OFFERS;
+use offers::DETOUR_WORDS;
 
 use crate::words::Word;
 
@@ -72,7 +72,7 @@ pub(crate) fn of(words: &[Word]) -> Vec<Detour> {
         "find" => options(args, |text| FIND.contains(&text)),
         "sed" => sed(args),
         "awk" | "gawk" | "mawk" | "nawk" => awk(args),
-        _ => match OFFERS.iter().find(|offers| offers.programs.contains(&name)) {
+        _ => match DETOUR_WORDS.iter().find(|offers| offers.programs.contains(&name)) {
             Some(offers) => offers.find(args),
             None => return Vec::new(),
         },

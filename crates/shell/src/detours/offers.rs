@@ -8,7 +8,7 @@ use super::wrong;
 use crate::words::Word;
 
 /// The options and verbs of some programs that are detours.
-pub(super) struct Offers {
+pub(super) struct DetourWords {
     pub(super) programs: &'static [&'static str],
     /// First operands that make the program run given commands, or change what it runs later.
     verbs: &'static [&'static str],
@@ -25,7 +25,7 @@ pub(super) struct Offers {
     has_settings: bool,
 }
 
-const NONE: Offers = Offers {
+const NONE: DetourWords = DetourWords {
     programs: &[],
     verbs: &[],
     letters: "",
@@ -36,9 +36,9 @@ const NONE: Offers = Offers {
     has_settings: false,
 };
 
-pub(super) const OFFERS: &[Offers] = &[
-    Offers { programs: &["cd"], has_places: true, ..NONE },
-    Offers {
+pub(super) const DETOUR_WORDS: &[DetourWords] = &[
+    DetourWords { programs: &["cd"], has_places: true, ..NONE },
+    DetourWords {
         programs: &["cargo"],
         letters: "Z",
         long: &["config"],
@@ -46,7 +46,7 @@ pub(super) const OFFERS: &[Offers] = &[
         place_long: &["manifest-path", "target", "target-dir", "lockfile-path", "artifact-dir", "out-dir"],
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["npm", "pnpm", "yarn", "bun"],
         verbs: &[
             "config",
@@ -85,7 +85,7 @@ pub(super) const OFFERS: &[Offers] = &[
         has_places: true,
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["make", "gmake"],
         letters: "fE",
         long: &["eval", "file", "makefile"],
@@ -94,7 +94,7 @@ pub(super) const OFFERS: &[Offers] = &[
         has_settings: true,
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["just"],
         letters: "fc",
         long: &[
@@ -113,7 +113,7 @@ pub(super) const OFFERS: &[Offers] = &[
         has_settings: true,
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["go"],
         verbs: &["generate", "run", "tool", "env"],
         long: &[
@@ -123,7 +123,7 @@ pub(super) const OFFERS: &[Offers] = &[
         has_places: true,
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["pytest", "py.test"],
         letters: "pco",
         long: &["config-file", "override-ini", "pyargs", "import-mode", "pdbcls", "trace-config"],
@@ -131,7 +131,7 @@ pub(super) const OFFERS: &[Offers] = &[
         has_places: true,
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["gradle", "gradlew"],
         letters: "IbcDP",
         long: &["init-script", "build-file", "settings-file", "system-prop", "project-prop"],
@@ -139,13 +139,13 @@ pub(super) const OFFERS: &[Offers] = &[
         place_long: &["project-dir", "include-build", "gradle-user-home", "project-cache-dir"],
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["mvn", "mvnw"],
         letters: "fsgDlt",
         long: &["file", "settings", "global-settings", "define", "toolchains", "log-file"],
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["jest", "vitest", "mocha", "eslint", "prettier", "tsc"],
         letters: "cr",
         long: &[
@@ -175,7 +175,7 @@ pub(super) const OFFERS: &[Offers] = &[
         has_places: true,
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["docker", "docker-compose", "podman"],
         verbs: &["exec", "run", "cp", "create"],
         letters: "fHvc",
@@ -183,9 +183,9 @@ pub(super) const OFFERS: &[Offers] = &[
         place_long: &["project-directory"],
         ..NONE
     },
-    Offers { programs: &["rg"], long: &["pre", "hostname-bin"], ..NONE },
-    Offers { programs: &["fd", "fdfind"], letters: "xX", long: &["exec", "exec-batch"], ..NONE },
-    Offers {
+    DetourWords { programs: &["rg"], long: &["pre", "hostname-bin"], ..NONE },
+    DetourWords { programs: &["fd", "fdfind"], letters: "xX", long: &["exec", "exec-batch"], ..NONE },
+    DetourWords {
         programs: &["sort"],
         letters: "o",
         long: &["compress-program", "output", "files0-from"],
@@ -193,7 +193,7 @@ pub(super) const OFFERS: &[Offers] = &[
         place_long: &["temporary-directory"],
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["tar", "bsdtar"],
         letters: "IFP",
         long: &[
@@ -210,7 +210,7 @@ pub(super) const OFFERS: &[Offers] = &[
         place_long: &["directory", "cd"],
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &["curl", "wget"],
         letters: "oOKTcDeP",
         long: &[
@@ -236,16 +236,16 @@ pub(super) const OFFERS: &[Offers] = &[
         ],
         ..NONE
     },
-    Offers { programs: &["jq"], letters: "Lf", long: &["from-file", "library-path"], ..NONE },
-    Offers { programs: &["rsync"], letters: "e", long: &["rsh", "rsync-path"], ..NONE },
-    Offers { programs: &["man"], letters: "PpH", long: &["pager", "preprocessor", "html"], ..NONE },
-    Offers {
+    DetourWords { programs: &["jq"], letters: "Lf", long: &["from-file", "library-path"], ..NONE },
+    DetourWords { programs: &["rsync"], letters: "e", long: &["rsh", "rsync-path"], ..NONE },
+    DetourWords { programs: &["man"], letters: "PpH", long: &["pager", "preprocessor", "html"], ..NONE },
+    DetourWords {
         programs: &["gcc", "g++", "cc", "c++", "clang", "clang++"],
         letters: "B",
         long: &["wrapper", "fplugin", "specs"],
         ..NONE
     },
-    Offers {
+    DetourWords {
         programs: &[
             "uv", "poetry", "pdm", "hatch", "pipenv", "bundle", "rbenv", "conda", "kubectl", "gh", "brew",
         ],
@@ -257,7 +257,7 @@ pub(super) const OFFERS: &[Offers] = &[
     },
 ];
 
-impl Offers {
+impl DetourWords {
     pub(super) fn find(&self, args: &[Word]) -> Vec<Detour> {
         let mut found = Vec::new();
         let (mut has_verb, mut are_operands, mut was_option) = (false, false, false);

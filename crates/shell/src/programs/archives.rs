@@ -19,7 +19,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "jar" | "unrar" => {
             let packs = words.first().and_then(Word::text).is_some_and(|verb| verb.contains(['c', 'u', 'a']));
             words.get(1).into_iter().filter(|_| packs).for_each(|file| walk.write(file, Extent::File, name));
-            walk.doubt();
+            walk.note_unknown_write();
         }
         "cpio" | "pax" => cpio(walk, name, words),
         _ => return false,
@@ -41,7 +41,7 @@ struct Unpacking<'a> {
 
 impl Unpacking<'_> {
     fn write(&self, walk: &mut Walk<'_>, member: &Word) {
-        let Some(path) = member.shape() else { return walk.doubt() };
+        let Some(path) = member.shape() else { return walk.note_unknown_write() };
         let is_out =
             |pattern: &String| globs::matches(pattern, path) || path.starts_with(&format!("{pattern}/"));
         if self.excluded.iter().any(is_out) {
@@ -52,7 +52,7 @@ impl Unpacking<'_> {
             true => path.rsplit('/').take(1).collect(),
             false => path.trim_end_matches('/').split('/').skip(self.strip).collect(),
         };
-        let Some(directory) = self.directory.text() else { return walk.doubt() };
+        let Some(directory) = self.directory.text() else { return walk.note_unknown_write() };
         let name = kept.join("/");
         // A directory in the archive exists already, or is made for the files in it.
         if name.is_empty() || path.ends_with('/') {
@@ -63,7 +63,7 @@ impl Unpacking<'_> {
 
     /// Writes all members of an archive; if they are not known, something in the target directory.
     fn write_all(&self, walk: &mut Walk<'_>, members: Option<Vec<Word>>) {
-        walk.doubt();
+        walk.note_unknown_write();
         match members {
             Some(members) => members.iter().for_each(|member| self.write(walk, member)),
             // `/*` stands for a new file of any name.
@@ -87,7 +87,7 @@ fn tar(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
         && !letters.starts_with('-')
     {
         if letters.find('f').is_some_and(|at| at + 1 != letters.len()) {
-            return walk.doubt();
+            return walk.note_unknown_write();
         }
         letters.insert(0, '-');
     }
@@ -106,7 +106,7 @@ fn tar(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     ];
     let args = Args::read(&words, &Options::with("fCTXbgIFsK", LONG));
     if args.has(&["-I", "-F", "-T", "--files-from", "-g", "--listed-incremental"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     let file = args.value(&["-f", "--file"]).filter(|file| file.text() != Some("-")).cloned();
     if args.has(&["-x", "--extract", "--get"]) {
@@ -119,7 +119,7 @@ fn tar(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
         args.operands.iter().for_each(|file| walk.write(file, Extent::Tree, name));
     }
     if args.has(&["--delete"]) || !args.has(&["-c", "--create", "-r", "--append", "-u", "--update", "-A"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     if let Some(file) = file {
         walk.write(&file, Extent::File, name);
@@ -149,11 +149,11 @@ fn extract(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, file: Option<Word>) {
     };
     // The new names of the members are not known.
     if strip.is_none() || args.has(&["--transform", "--xform", "-s"]) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     if !args.operands.is_empty() {
         args.operands.iter().for_each(|member| unpacking.write(walk, member));
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     let members = match (file.as_ref().map(Word::text), &walk.input) {
         (Some(Some(archive)), _) => members(walk, archive),
@@ -195,7 +195,7 @@ fn unzip(walk: &mut Walk<'_>, words: &[Word]) {
             None => unpacking.write(walk, member),
         }
     }
-    walk.doubt();
+    walk.note_unknown_write();
 }
 
 fn zip(walk: &mut Walk<'_>, words: &[Word]) {
@@ -229,7 +229,7 @@ fn seven(walk: &mut Walk<'_>, words: &[Word]) {
         (_, Some(archive)) => walk.write(archive, Extent::File, "7z"),
         _ => {}
     }
-    walk.doubt();
+    walk.note_unknown_write();
 }
 
 /// Handles `cpio`: with `-p directory`, it copies the files named by its input into the directory.
@@ -247,5 +247,5 @@ fn cpio(walk: &mut Walk<'_>, by: &str, words: &[Word]) {
             }
         }
     }
-    walk.doubt();
+    walk.note_unknown_write();
 }

@@ -28,8 +28,8 @@ pub(super) fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
     if SETS.contains(&name) && args.contains(&Word::Unknown) {
         return walk.variables.forget();
     }
-    if name == "export" && args.iter().filter_map(Word::shape).any(programs::is_telling) {
-        walk.doubt();
+    if name == "export" && args.iter().filter_map(Word::shape).any(programs::has_hidden_effect) {
+        walk.note_unknown_write();
     }
     match name {
         "export" | "declare" | "local" | "readonly" | "typeset" => {
@@ -133,7 +133,7 @@ pub(super) fn change_place(walk: &mut Walk<'_>, name: &str, args: &[Word]) -> bo
             let place = walk.place.enter(directory);
             if is_cd && is_missing(walk, &place) {
                 walk.is_nowhere = true;
-                walk.doubt();
+                walk.note_unknown_write();
                 return true;
             }
             place

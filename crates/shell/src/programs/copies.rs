@@ -31,7 +31,7 @@ pub(super) fn move_files(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let is_careful = args.has(&["-n", "--no-clobber"]);
     if is_careful {
         // If the target exists, nothing is moved.
-        walk.doubt();
+        walk.note_unknown_write();
     } else {
         sources.iter().for_each(|source| walk.write_if(source, Extent::Tree, name, Needs::Present));
     }
@@ -127,7 +127,7 @@ fn sync(walk: &mut Walk<'_>, words: &[Word]) {
     }
     // These options write more than the target.
     if args.has(&["--remove-source-files", "--backup-dir", "--log-file", "--partial-dir", "--write-batch"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     match args.operands.as_slice() {
         [_, .., Word::Text(target)] if is_remote(target) => {}
@@ -155,10 +155,10 @@ fn split<'a, 'w>(args: &'a Args<'w>) -> Option<(&'a [&'w Word], &'a Word)> {
 /// nor the disk tells which.
 fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target: &Word, extent: Extent) {
     if sources.is_empty() {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     if args.has(&["-b", "--backup"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     if args.has(&["--parents"]) {
         for source in sources {
@@ -166,7 +166,7 @@ fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target
                 (Word::Text(target), Some(path)) => {
                     walk.write(&source.with(&format!("{target}/{path}")), extent, by)
                 }
-                _ => walk.doubt(),
+                _ => walk.note_unknown_write(),
             }
         }
         return;
@@ -179,7 +179,7 @@ fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target
     let needs = if is_careful { Needs::Absent } else { Needs::Nothing };
     // With these options, a date or a person decides whether a file is written.
     if args.has(&["-u", "--update", "-i", "--interactive"]) && !args.has(&["-f", "--force"]) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     // `--remove-destination` replaces a link instead of following it.
     let by = if by == "cp" && args.has(&["--remove-destination"]) { "ln" } else { by };
@@ -196,12 +196,12 @@ fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target
             .text()
             .is_some_and(|path| path.ends_with('/') && !walk.is_absent(path.trim_end_matches('/')));
     if is_below_file && walk.here.entries.is_some() {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     // A link to a directory is itself replaced; in a real directory the new link is made below it.
     let keeps_link = by == "ln" && args.has(&["-n", "--no-dereference"]);
     if keeps_link && found == Some(true) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     let is_exact = keeps_link || args.has(&["-T", "--no-target-directory"]);
     let is_directory = !is_exact

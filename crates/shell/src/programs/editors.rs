@@ -53,11 +53,11 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     if commands.is_empty() {
         // A person types the commands, or the input is not known.
         files.iter().for_each(|file| walk.write(file, Extent::File, name));
-        walk.doubt();
+        walk.note_unknown_write();
         return true;
     }
     if given.iter().any(|word| word.text().is_none()) || name == "emacs" {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     let is_text = typed.is_some();
     commands.iter().for_each(|command| command_line(walk, name, command, &mut files, is_text));
@@ -74,7 +74,7 @@ fn command_line(walk: &mut Walk<'_>, by: &str, line: &str, files: &mut Vec<Word>
     });
     if let Some((_, script)) = shell {
         walk.aside(|walk| walk.script(script));
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     for command in line.split('|') {
         let command = command.trim_start_matches(|c: char| is_address(c) || c == ':').trim();
@@ -89,7 +89,7 @@ fn command_line(walk: &mut Walk<'_>, by: &str, line: &str, files: &mut Vec<Word>
         let argument = argument.trim_start_matches('!').trim();
         match name {
             _ if SAVES.contains(&name) => {
-                walk.doubt();
+                walk.note_unknown_write();
                 if argument.is_empty() || argument.starts_with(['+', '>']) {
                     files.iter().for_each(|file| walk.write(file, Extent::File, by));
                 } else {
@@ -109,16 +109,16 @@ fn command_line(walk: &mut Walk<'_>, by: &str, line: &str, files: &mut Vec<Word>
                 let mut quoted = argument.split(['"', '\'']).skip(1).step_by(2).collect::<Vec<_>>();
                 let path = quoted.pop().unwrap_or_default();
                 walk.write(&Word::Text(path.to_owned()), Extent::File, by);
-                walk.doubt();
+                walk.note_unknown_write();
             }
             _ if SAFE.contains(&name) || is_text => {}
-            _ => walk.doubt(),
+            _ => walk.note_unknown_write(),
         }
         if argument.contains("writefile")
             || argument.contains("system(")
             || matches!(name, "g" | "v" | "global" | "normal" | "norm") && argument.contains("w")
         {
-            walk.doubt();
+            walk.note_unknown_write();
         }
     }
 }

@@ -37,7 +37,7 @@ fn sed(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let is_spare = operands.len() >= least || operands.first().and_then(|word| word.text()) == Some("");
     if is_in_place && is_spare && operands.first().and_then(|word| word.text()).is_some_and(is_suffix) {
         if operands.first().and_then(|word| word.text()).is_some_and(|suffix| !suffix.is_empty()) {
-            walk.doubt();
+            walk.note_unknown_write();
         }
         operands = &operands[1..];
     }
@@ -51,11 +51,11 @@ fn sed(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     for script in &scripts {
         match script.text() {
             Some(text) => read_script(walk, text),
-            None => walk.doubt(),
+            None => walk.note_unknown_write(),
         }
     }
     if has_file {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     // Only with this option does `sed -i` follow a link.
     let by = if args.has(&["--follow-symlinks"]) { "sed --follow-symlinks" } else { name };
@@ -74,14 +74,14 @@ fn read_script(walk: &mut Walk<'_>, script: &str) {
         match step {
             sed::Step::Writes(file) => {
                 walk.write(&Word::Text(file.to_owned()), Extent::File, ">");
-                walk.doubt();
+                walk.note_unknown_write();
             }
             sed::Step::Runs(command) => {
                 walk.aside(|walk| walk.script(command));
-                walk.doubt();
+                walk.note_unknown_write();
             }
             // The commands are in the text that sed edits.
-            sed::Step::RunsText => walk.doubt(),
+            sed::Step::RunsText => walk.note_unknown_write(),
         }
     }
 }
@@ -96,7 +96,7 @@ fn edit(walk: &mut Walk<'_>, by: &str, files: &[&Word], suffix: Option<&Word>) {
             Some(Word::Text(suffix)) if !suffix.contains(['*', '/']) => {
                 walk.write(&file.append(suffix), Extent::File, by);
             }
-            Some(_) => walk.doubt(),
+            Some(_) => walk.note_unknown_write(),
         }
     }
 }
@@ -105,10 +105,10 @@ fn perl(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options { values: "eEIMm", suffixes: "iFCDx", long: &[] });
     let mut scripts = args.values(&["-e", "-E"]).peekable();
     if scripts.peek().is_none() {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     if !scripts.all(|script| script.text().is_some_and(only_computes)) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     if args.has(&["-i"]) {
         edit(walk, "perl", &args.operands, args.value(&["-i"]));
@@ -158,7 +158,7 @@ fn awk(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
         let program = program.filter(|program| !finds_nothing(walk, program, files));
         let set = args.values(&["-v", "--assign"]).filter_map(|word| word.text()?.split_once('='));
         inline::awk(walk, name, program.unwrap_or_default(), &set.collect::<Vec<_>>());
-        walk.doubt();
+        walk.note_unknown_write();
     }
     if is_in_place {
         edit(walk, name, files, None);
@@ -189,7 +189,7 @@ fn yq(walk: &mut Walk<'_>, words: &[Word]) {
     let args =
         Args::read(words, &Options::with("pos", &["--input-format", "--output-format", "--split-exp"]));
     if args.has(&["-s", "--split-exp"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     if args.has(&["-i", "--inplace", "--in-place"])
         && let Some((_, files)) = args.operands.split_first()

@@ -13,7 +13,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "tee" => each(walk, name, words, &Options::NONE, Extent::File),
         "rm" => remove(walk, words),
         // rmdir removes only empty directories.
-        "rmdir" => walk.doubt(),
+        "rmdir" => walk.note_unknown_write(),
         "unlink" | "sponge" => each(walk, name, words, &Options::NONE, Extent::File),
         "truncate" => {
             each(walk, name, words, &Options::with("sr", &["--size", "--reference"]), Extent::File);
@@ -39,7 +39,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "openssl" => {
             let out = words.iter().skip_while(|word| word.text() != Some("-out")).nth(1);
             out.into_iter().for_each(|file| walk.write(file, Extent::File, name));
-            walk.doubt();
+            walk.note_unknown_write();
         }
         "ssh-keygen" => {
             let out = words.iter().skip_while(|word| word.text() != Some("-f")).nth(1);
@@ -93,7 +93,7 @@ fn rename(walk: &mut Walk<'_>, words: &[Word]) {
     let skip = if args.has(&["-e", "--expr"]) { 0 } else { 1 };
     let files = args.operands.iter().skip(skip);
     files.for_each(|file| walk.write_if(file, Extent::File, "mv", Needs::Present));
-    walk.doubt();
+    walk.note_unknown_write();
 }
 
 fn each(walk: &mut Walk<'_>, name: &str, words: &[Word], options: &Options, extent: Extent) {
@@ -112,14 +112,14 @@ fn remove(walk: &mut Walk<'_>, words: &[Word]) {
 /// Writes a file with that prefix; the names of the others are not known.
 fn parts(walk: &mut Walk<'_>, name: &str, prefix: &Word, first: &str) {
     walk.write(&prefix.append(first), Extent::File, name);
-    walk.doubt();
+    walk.note_unknown_write();
 }
 
 /// Writes all operands after the first, which is the change to make to them.
 fn each_after_first(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let files = words.iter().filter(|word| !word.shape().is_some_and(|shape| shape.starts_with('-')));
     files.skip(1).for_each(|file| walk.write(file, Extent::Tree, name));
-    walk.doubt();
+    walk.note_unknown_write();
 }
 
 fn mktemp(walk: &mut Walk<'_>, words: &[Word]) {
@@ -180,11 +180,11 @@ fn dd(walk: &mut Walk<'_>, words: &[Word]) {
         match word.shape() {
             Some(shape) => match shape.strip_prefix("of=") {
                 // It is no longer known whether this `~` was quoted.
-                Some(file) if file.starts_with('~') => walk.doubt(),
+                Some(file) if file.starts_with('~') => walk.note_unknown_write(),
                 Some(file) => walk.write(&word.with(file), Extent::File, "dd"),
                 None => {}
             },
-            None => walk.doubt(),
+            None => walk.note_unknown_write(),
         }
     }
 }
@@ -209,7 +209,7 @@ fn patch(walk: &mut Walk<'_>, words: &[Word]) {
     }
     let given = args.value(&["-i", "--input"]).and_then(Word::text).map(|path| walk.file(path));
     let Some(text) = given.unwrap_or_else(|| walk.input.text().map(str::to_owned)) else {
-        return walk.doubt();
+        return walk.note_unknown_write();
     };
     let strip = args.value(&["-p", "--strip"]).and_then(Word::text).and_then(|count| count.parse().ok());
     let here = Word::Text(".".into());
@@ -262,13 +262,13 @@ fn curl(walk: &mut Walk<'_>, words: &[Word]) {
     ];
     let args = Args::read(words, &Options::with("AbcCdDeEFHKmoPQrtTuUwxXyYz", LONG));
     if args.has(&["-O", "--remote-name", "--remote-name-all", "-K", "--config", "--output-dir"]) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     let files = args.values(WRITES).filter(|word| word.text() != Some("-"));
     files.for_each(|file| walk.write(file, Extent::File, "curl"));
     // An unknown operand may be an option.
     if args.operands.iter().any(|word| **word == Word::Unknown) && args.operands.len() > 1 {
-        walk.doubt();
+        walk.note_unknown_write();
     }
 }
 
@@ -282,7 +282,7 @@ fn wget(walk: &mut Walk<'_>, words: &[Word]) {
         Some(file) if file.text() == Some("-") => {}
         Some(file) => walk.write(file, Extent::File, "wget"),
         None if args.has(&["--spider", "--version", "--help"]) => {}
-        None => walk.doubt(),
+        None => walk.note_unknown_write(),
     }
 }
 

@@ -5,8 +5,8 @@ use crate::Extent;
 use crate::braces;
 use crate::walk::Walk;
 use crate::words;
-use crate::words::Piece;
 use crate::words::Word;
+use crate::words::WordChar;
 
 struct Formatter {
     name: &'static str,
@@ -178,14 +178,14 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     }
     let reaches = |(one, flags): &(&str, &[&str])| *one == name && (flags.is_empty() || has(flags));
     if REACHES_FURTHER.iter().any(reaches) && !(paths.is_empty() && formatter.bare == Bare::Nothing) {
-        walk.doubt();
+        walk.note_unknown_write();
         if name == "cargo" {
             return true;
         }
     }
     if name == "cargo" {
         // cargo also looks for a package in the directories above.
-        walk.doubt();
+        walk.note_unknown_write();
     }
     match formatter.bare {
         Bare::Everything if paths.is_empty() => write(walk, &Word::Text(".".into()), name, &by),
@@ -200,14 +200,14 @@ fn write(walk: &mut Walk<'_>, path: &Word, name: &str, by: &str) {
     let Some(pattern) = text.filter(|_| EXPANDS.contains(&name)) else {
         return write_below(walk, path, name, by);
     };
-    let pieces: Vec<Piece> = pattern.chars().map(Piece::Bare).collect();
+    let pieces: Vec<WordChar> = pattern.chars().map(WordChar::Bare).collect();
     match braces::expand(&pieces) {
         Some(patterns) if !pattern.contains('!') => {
             for pattern in patterns {
-                walk.write(&Word::Glob(pattern.into_iter().map(Piece::char).collect()), Extent::Glob, by);
+                walk.write(&Word::Glob(pattern.into_iter().map(WordChar::char).collect()), Extent::Glob, by);
             }
         }
-        _ => walk.doubt(),
+        _ => walk.note_unknown_write(),
     }
 }
 

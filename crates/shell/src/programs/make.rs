@@ -41,7 +41,7 @@ fn make(walk: &mut Walk<'_>, args: &Args<'_>) {
     let named = args.value(&["-f", "--file", "--makefile"]).and_then(Word::text);
     let names = named.map_or(vec!["GNUmakefile", "makefile", "Makefile"], |name| vec![name]);
     // make may expand the variables of a recipe in other ways than this does.
-    walk.doubt();
+    walk.note_unknown_write();
     let text = match named {
         Some("-") => walk.input.text().map(str::to_owned),
         _ => names.iter().find_map(|name| walk.file(name)),

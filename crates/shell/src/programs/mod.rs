@@ -33,11 +33,11 @@ use crate::words::Word;
 /// Walks a command: a function of the text, or a program.
 pub(crate) fn call(walk: &mut Walk<'_>, words: &[Word]) {
     if let Some((Word::Text(name), args)) = words.split_first() {
-        walk.note_outside(outside::outside(name, args));
+        walk.note_outside(outside::unconfined_reason(name, args));
     }
     let is_function = words
         .split_first()
-        .is_some_and(|(name, args)| name.text().is_some_and(|name| walk.calls(name, args)));
+        .is_some_and(|(name, args)| name.text().is_some_and(|name| walk.call_function(name, args)));
     if !is_function {
         run(walk, words);
     }
@@ -47,7 +47,7 @@ pub(crate) fn call(walk: &mut Walk<'_>, words: &[Word]) {
 /// (`xargs xargs …`) are followed up to a limit.
 pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
     if !walk.may_step() || walk.programs >= MOST_NESTED {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     walk.programs += 1;
     if let Some((program, args)) = words.split_first() {
@@ -63,7 +63,7 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
     let Some(name) = program.text().and_then(known_name) else {
         return match program.text() {
             Some(path) => scripts::file(walk, path, args),
-            None => walk.doubt(),
+            None => walk.note_unknown_write(),
         };
     };
     const CHANGES_WORDS: &[&str] = &["nocaseglob", "extglob", "dotglob", "expand_aliases", "globstar"];
@@ -71,9 +71,9 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
     let loads = matches!(name, "enable" | "history" | "bind" | "hash")
         && args.iter().any(|word| word.text() != Some("-r"));
     if name == "shopt" && args.iter().any(changes) || loads {
-        walk.doubt();
+        walk.note_unknown_write();
     }
-    walk.note_outside(outside::outside(name, args));
+    walk.note_outside(outside::unconfined_reason(name, args));
     let ends_round = matches!(name, "continue" | "break") && walk.loop_conditions == Some(walk.conditions);
     if matches!(name, "exit" | "return") && walk.conditions == 0 || ends_round {
         walk.has_ended = true;
@@ -84,7 +84,7 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
         walk.may_have_ended = true;
     }
     if may_be_missing(name) && walk.names().is_installed(name) == Some(false) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     runs_more(walk, args);
     builtins::assign(walk, name, args);
@@ -125,7 +125,7 @@ fn unknown(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
         Some(words) if words.first().and_then(Word::text).is_some_and(|first| first != name) => {
             run(walk, &[&words, args].concat());
         }
-        _ => walk.doubt(),
+        _ => walk.note_unknown_write(),
     }
 }
 
@@ -183,7 +183,7 @@ fn runs_more(walk: &mut Walk<'_>, args: &[Word]) {
         if !RUNS.contains(&name) {
             continue;
         }
-        walk.doubt();
+        walk.note_unknown_write();
         let value =
             if value.is_empty() { args.get(at + 1).and_then(Word::text).unwrap_or_default() } else { value };
         let script = value.strip_prefix("exec=").unwrap_or(value).to_owned();
@@ -197,7 +197,7 @@ pub(crate) use inline::exit_code;
 pub(crate) use scripts::found;
 
 /// Whether an assignment makes programs do more than their arguments say.
-pub(crate) fn is_telling(assignment: &str) -> bool {
+pub(crate) fn has_hidden_effect(assignment: &str) -> bool {
     const TELLING: &[&str] = &[
         "GIT_EDITOR=",
         "GIT_SEQUENCE_EDITOR=",

@@ -93,7 +93,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     if let ([_, .., last], true) = (operands.as_slice(), output.last) {
         walk.write(last, Extent::File, name);
     }
-    walk.doubt();
+    walk.note_unknown_write();
     true
 }
 
@@ -155,6 +155,6 @@ fn own(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         }
         _ => {}
     }
-    walk.doubt();
+    walk.note_unknown_write();
     true
 }

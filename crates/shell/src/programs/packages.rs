@@ -103,7 +103,7 @@ pub(super) fn managed(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "--check",
         "--dry",
     ]) {
-        walk.doubt();
+        walk.note_unknown_write();
         return true;
     }
     let place =
@@ -118,7 +118,7 @@ pub(super) fn managed(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         manager.manifests.iter().for_each(|file| write(walk, file));
     }
     manager.locks.iter().filter(|_| !asks_version).for_each(|file| write(walk, file));
-    walk.doubt();
+    walk.note_unknown_write();
     true
 }
 
@@ -132,7 +132,7 @@ fn npm(walk: &mut Walk<'_>, words: &[Word]) {
     let is_run =
         matches!(verbs.first(), Some(Some("run" | "run-script" | "test" | "t" | "start" | "exec" | "x")));
     if args.has(&["--dry-run"]) && !is_run {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     match verbs.as_slice() {
         [Some("exec" | "x")] => {
@@ -187,7 +187,7 @@ fn npm(walk: &mut Walk<'_>, words: &[Word]) {
         [] if args.has(&["-v", "--version"]) => return,
         _ => {}
     }
-    walk.doubt();
+    walk.note_unknown_write();
 }
 
 /// Whether npm is told not to use the network.
@@ -216,7 +216,7 @@ fn run_script(walk: &mut Walk<'_>, name: &str, words: &[&Word]) {
     let is_plain = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:@".contains(c));
     match words.filter(|words| words.iter().all(is_plain)) {
         Some(words) => walk.aside(|walk| walk.script(&format!("{script} {}", words.join(" ")))),
-        None => walk.doubt(),
+        None => walk.note_unknown_write(),
     }
 }
 
@@ -263,12 +263,12 @@ fn cargo(walk: &mut Walk<'_>, words: &[Word]) -> bool {
         if !is_taken {
             walk.write(&made, Extent::File, "cargo");
         }
-        walk.doubt();
+        walk.note_unknown_write();
         return true;
     }
     // These change sources, and the text does not tell which.
     if let Some("fix" | "clippy" | "vendor" | "release" | "set-version") = verb {
-        walk.doubt();
+        walk.note_unknown_write();
         return true;
     }
     if !matches!(verb, Some("add" | "remove" | "rm" | "update" | "generate-lockfile" | "upgrade")) {

@@ -36,7 +36,7 @@ pub(super) fn write_some(
         walk.write(&Word::Text(path.to_owned()), Extent::File, by);
     }
     if !is_any {
-        walk.doubt();
+        walk.note_unknown_write();
     }
 }
 
@@ -91,6 +91,6 @@ pub(super) fn from_git(walk: &mut Walk<'_>, by: &str) -> bool {
         walk.write_commits(&range.iter().map(String::as_str).collect::<Vec<_>>(), by);
     }
     paths.into_iter().for_each(|path| walk.write(&Word::Text(path), Extent::Tree, by));
-    walk.doubt();
+    walk.note_unknown_write();
     true
 }

@@ -27,5 +27,5 @@ pub(super) fn note(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     // The first operand is the script or pattern, unless an option gives it.
     let takes_script = !has_script.is_empty() && !args.has(has_script);
     let files = args.operands.iter().skip(usize::from(takes_script));
-    files.filter_map(|word| word.text()).for_each(|path| walk.reads(path));
+    files.filter_map(|word| word.text()).for_each(|path| walk.note_read(path));
 }

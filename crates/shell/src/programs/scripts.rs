@@ -21,9 +21,9 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
                     walk.deeper(|walk| walk.script(&script));
                     walk.variables.leave(outer);
                 }
-                None => walk.doubt(),
+                None => walk.note_unknown_write(),
             },
-            _ => walk.doubt(),
+            _ => walk.note_unknown_write(),
         },
         "trap" => trap(walk, words),
         "find" | "gfind" => find(walk, words),
@@ -48,13 +48,13 @@ fn shell(walk: &mut Walk<'_>, words: &[Word]) {
         }
         _ if is_from_input && !args.has(&["-c"]) => match walk.input.text().map(str::to_owned) {
             Some(script) => nested(walk, &script, rest.get(1..).unwrap_or_default().to_vec(), None),
-            None => walk.doubt(),
+            None => walk.note_unknown_write(),
         },
         Some(Word::Text(path)) if !args.has(&["-c"]) => match walk.file(path) {
             Some(script) => of_file(walk, &script, rest[1..].to_vec(), rest.first().cloned()),
-            None => walk.doubt(),
+            None => walk.note_unknown_write(),
         },
-        _ => walk.doubt(),
+        _ => walk.note_unknown_write(),
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn file(walk: &mut Walk<'_>, path: &str, args: &[Word]) {
     });
     match script {
         Some(script) => of_file(walk, &script, args.to_vec(), Some(Word::Text(path.to_owned()))),
-        None => walk.doubt(),
+        None => walk.note_unknown_write(),
     }
 }
 
@@ -76,7 +76,7 @@ fn of_file(walk: &mut Walk<'_>, script: &str, arguments: Vec<Word>, name: Option
     (walk.is_file, walk.conditions) = (true, 0);
     nested(walk, script, arguments, name);
     (walk.is_file, walk.conditions) = (is_file, conditions);
-    walk.doubt();
+    walk.note_unknown_write();
 }
 
 /// Walks a script in a shell of its own.
@@ -94,7 +94,7 @@ fn eval(walk: &mut Walk<'_>, words: &[Word]) {
     let texts: Option<Vec<&str>> = words.iter().map(Word::text).collect();
     match texts {
         Some(texts) => walk.script(&texts.join(" ")),
-        None => walk.doubt(),
+        None => walk.note_unknown_write(),
     }
 }
 
@@ -106,7 +106,7 @@ fn trap(walk: &mut Walk<'_>, words: &[Word]) {
             if script != "-"
                 && !signals.iter().any(|signal| matches!(signal.text(), Some("EXIT" | "0" | "DEBUG"))) =>
         {
-            walk.doubt();
+            walk.note_unknown_write();
         }
         [Word::Text(script), signals @ ..]
             if signals.iter().any(|signal| matches!(signal.text(), Some("EXIT" | "0"))) =>
@@ -114,7 +114,7 @@ fn trap(walk: &mut Walk<'_>, words: &[Word]) {
             walk.at_exit = Some(script.clone()).filter(|script| script != "-");
         }
         [Word::Text(script), _, ..] if script != "-" => walk.aside(|walk| walk.script(script)),
-        [Word::Glob(_) | Word::Unknown, _, ..] => walk.doubt(),
+        [Word::Glob(_) | Word::Unknown, _, ..] => walk.note_unknown_write(),
         _ => {}
     }
 }
@@ -126,7 +126,7 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
     if words.first().and_then(Word::text) == Some("-L")
         || rest.iter().any(|word| word.text() == Some("-follow"))
     {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     let found = files(&roots, rest);
     let mut rest = rest;
@@ -135,9 +135,9 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
         rest = after;
         match word.text() {
             Some("-delete") => match &found {
-                _ if tests > 0 => walk.doubt(),
+                _ if tests > 0 => walk.note_unknown_write(),
                 Some(found) => found.iter().for_each(|file| walk.write(file, Extent::File, "find")),
-                None => walk.doubt(),
+                None => walk.note_unknown_write(),
             },
             Some("-fprint" | "-fprint0" | "-fls" | "-fprintf") => {
                 if let Some(file) = after.first() {
@@ -145,7 +145,7 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
                 }
             }
             // These ask the person first.
-            Some("-ok" | "-okdir") => walk.doubt(),
+            Some("-ok" | "-okdir") => walk.note_unknown_write(),
             Some(action @ ("-exec" | "-execdir")) => {
                 let end = after.iter().position(|word| matches!(word.text(), Some(";" | "+")));
                 let command = &after[..end.unwrap_or(after.len())];
@@ -159,7 +159,7 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
             }
             Some(_) => {}
             // An unknown word may be an action.
-            None if *word == Word::Unknown => walk.doubt(),
+            None if *word == Word::Unknown => walk.note_unknown_write(),
             None => {}
         }
     }

@@ -30,9 +30,9 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
             let (args, rest) = Args::leading(words, &Options::with("oepsSaPuE", &["--output", "--trace"]));
             args.values(&["-o", "--output"]).for_each(|file| walk.write(file, Extent::File, name));
             programs::run(walk, rest);
-            walk.doubt();
+            walk.note_unknown_write();
         }
-        "perf" | "valgrind" | "rr" | "gdb" => walk.doubt(),
+        "perf" | "valgrind" | "rr" | "gdb" => walk.note_unknown_write(),
         "watch" => plain(walk, words, &Options::with("nd", &["--interval"])),
         "parallel" => parallel(walk, words),
         "fd" | "fdfind" => fd(walk, words),
@@ -45,7 +45,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         | "firejail" => {
             let at = words.iter().position(|word| matches!(word.text(), Some("--" | "run" | "exec")));
             programs::run(walk, &words[at.map_or(0, |at| at + 1)..]);
-            walk.doubt();
+            walk.note_unknown_write();
         }
         _ => return false,
     }
@@ -63,7 +63,7 @@ fn sudo(walk: &mut Walk<'_>, words: &[Word]) {
     let (args, rest) = Args::leading(words, &Options::with("ughpCDRTUrt", LONG));
     let rest = without_assignments(walk, rest);
     if args.has(&["-i", "-s", "--login", "--shell", "-e", "--edit", "-R", "--chroot"]) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     match args.value(&["-D", "--chdir"]) {
         Some(directory) => walk.within(directory, |walk| programs::run(walk, rest)),
@@ -76,7 +76,7 @@ fn env(walk: &mut Walk<'_>, words: &[Word]) {
     if let Some(line) = args.value(&["-S", "--split-string"]) {
         match line.text().map(str::to_owned) {
             Some(line) => walk.aside(|walk| walk.script(&line)),
-            None => walk.doubt(),
+            None => walk.note_unknown_write(),
         }
     }
     let rest = rest.strip_prefix(&[Word::Text("-".into())]).unwrap_or(rest);
@@ -107,7 +107,7 @@ fn parallel(walk: &mut Walk<'_>, words: &[Word]) {
         Some(_) => None,
         None => walk.input.words(),
     };
-    walk.doubt();
+    walk.note_unknown_write();
     let Some(values) = values else {
         return walk.aside(|walk| programs::run(walk, &scripts::with_unknown(command, "{}")));
     };
@@ -133,7 +133,7 @@ fn fd(walk: &mut Walk<'_>, words: &[Word]) {
     let is_run = |word: &Word| matches!(word.text(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
     let Some(at) = words.iter().position(is_run) else {
         if words.contains(&Word::Unknown) {
-            walk.doubt();
+            walk.note_unknown_write();
         }
         return;
     };
@@ -148,7 +148,7 @@ fn fd(walk: &mut Walk<'_>, words: &[Word]) {
     };
     // The text does not tell which files the pattern matches.
     let is_all = args.operands.first().is_none_or(|word| matches!(word.text(), Some("" | ".")));
-    walk.doubt();
+    walk.note_unknown_write();
     for root in roots {
         let found = if is_all { Word::Glob(format!("{root}/**/{name}")) } else { Word::Unknown };
         let has_mark = command.iter().any(|word| word.shape().is_some_and(|shape| shape.contains("{}")));
@@ -163,7 +163,7 @@ fn without_assignments<'w>(walk: &mut Walk<'_>, words: &'w [Word]) -> &'w [Word]
     let is_assignment = |word: &&Word| word.shape().is_some_and(|shape| shape.contains('='));
     let count = words.iter().take_while(is_assignment).count();
     if words[..count].iter().filter_map(Word::shape).any(programs::moves_git) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     &words[count..]
 }
@@ -225,7 +225,7 @@ fn xargs(walk: &mut Walk<'_>, words: &[Word]) {
             words.iter().map(|word| scripts::with_word(rest, mark, word)).collect()
         }
         (Some(Some(mark)), None) if !mark.is_empty() => vec![scripts::with_unknown(rest, mark)],
-        (Some(_), _) => return walk.doubt(),
+        (Some(_), _) => return walk.note_unknown_write(),
         (None, _) if rest.is_empty() => return,
         (None, Some(words)) => vec![rest.iter().cloned().chain(words).collect()],
         (None, None) => vec![rest.iter().cloned().chain([Word::Unknown]).collect()],
@@ -248,7 +248,7 @@ fn runner(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     match verb {
         Some(_) => rest = Args::leading(&rest[1..], &options).1,
         None if verbs.is_empty() || name == "yarn" => {}
-        None => return walk.doubt(),
+        None => return walk.note_unknown_write(),
     }
     let program = rest.first().and_then(Word::text);
     // `prettier@3` is a version of prettier.
@@ -257,12 +257,12 @@ fn runner(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     if let (true, Some(program)) = (name == "npx" && packages::is_offline(walk, &args), program)
         && !is_local(walk, program)
     {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     let is_known = !args.has(&["-c", "--call"])
         && program.is_some_and(|program| formatters::run(walk, program, &rest[1..]));
     if !is_known {
-        walk.doubt();
+        walk.note_unknown_write();
     }
 }
 
@@ -284,7 +284,7 @@ fn python(walk: &mut Walk<'_>, words: &[Word]) {
         _ => false,
     };
     if !is_known {
-        walk.doubt();
+        walk.note_unknown_write();
     }
 }
 
@@ -303,7 +303,7 @@ fn module_run(walk: &mut Walk<'_>, module: &str, words: &[Word]) -> bool {
                     walk.write(&member.with(&format!("{directory}/{path}")), Extent::File, module);
                 }
             }
-            walk.doubt();
+            walk.note_unknown_write();
         }
         _ => return false,
     }

@@ -142,7 +142,7 @@ fn parts(bytes: &[u8]) -> impl Iterator<Item = NamedRow<'_>> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use consort_core::text::checksum;
+    use consort_core::text::stable_hash;
 
     use super::*;
 
@@ -152,7 +152,7 @@ mod tests {
         let index = super::super::open(super::super::MEMORY.as_ref()).unwrap();
         let mut expected = BTreeMap::new();
         for step in 0..4000_u32 {
-            let chance = checksum(&step.to_le_bytes());
+            let chance = stable_hash(&step.to_le_bytes());
             let name = match step % 3 {
                 // Names that come in order, anywhere, and before all others.
                 0 => format!("m{step:05}"),

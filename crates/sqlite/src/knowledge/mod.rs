@@ -25,11 +25,11 @@ use consort_core::journal::Entry;
 use consort_core::journal::EntryId;
 use consort_core::journal::KeptChange;
 use consort_core::journal::Seq;
+use consort_core::knowledge::ChangedScopes;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::KnowledgeStore;
 use consort_core::knowledge::Known;
-use consort_core::knowledge::Renewed;
 use consort_core::knowledge::Row;
 use consort_core::knowledge::Scope;
 use rusqlite::Connection;
@@ -41,6 +41,7 @@ use serde_json::json;
 
 use crate::SqliteTx;
 use crate::StoreLocation;
+use crate::facts;
 use crate::journal;
 
 /// The format of the index; an index of another format is made again.
@@ -96,20 +97,14 @@ impl KnowledgeStore for SqliteTx<'_> {
     }
 
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError> {
-        let of = "kind = 'setting' AND key = 'replica' AND owner = ':consort'";
-        let found: Option<String> = self.ask(|tx| {
-            let sql = format!("SELECT value FROM facts WHERE {of}");
-            tx.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()
-        })?;
+        let found = self.ask(|tx| facts::get(tx, "setting", "replica", ":consort"))?;
         let found = found.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
         let name = found.filter(|found| found["host"] == host).and_then(|found| found["name"].as_u64());
         if let Some(name) = name {
             return Ok(name);
         }
         let value = json!({ "host": host, "name": fresh }).to_string();
-        self.change(|tx| {
-            tx.execute("REPLACE INTO facts VALUES ('setting', 'replica', ':consort', ?1)", [value]).map(drop)
-        })?;
+        self.change(|tx| facts::put(tx, "setting", "replica", ":consort", &value))?;
         Ok(fresh)
     }
 }
@@ -276,7 +271,7 @@ impl KnowledgeIndex for Knowledge {
         self.ask(read::last)
     }
 
-    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<Renewed, StoreError> {
+    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<ChangedScopes, StoreError> {
         let renewed = self.ask(|connection| write::ingest(connection, entries, through))?;
         self.shorten_wal();
         Ok(renewed)

@@ -105,7 +105,7 @@ pub(super) fn tokens(scope: &Scope, kind: Kind) -> String {
 }
 
 fn scope_token(scope: &Scope) -> String {
-    format!("scope{:016x}", text::checksum(scope.as_str().as_bytes()))
+    format!("scope{:016x}", text::stable_hash(scope.as_str().as_bytes()))
 }
 
 fn kind_token(kind: Kind) -> String {

@@ -7,6 +7,7 @@ use consort_core::Timestamp;
 use consort_core::journal::Change;
 use consort_core::journal::Entry;
 use consort_core::journal::Seq;
+use consort_core::knowledge::ChangedScopes;
 use consort_core::knowledge::ENDS;
 use consort_core::knowledge::Edit;
 use consort_core::knowledge::Entity;
@@ -14,13 +15,12 @@ use consort_core::knowledge::FieldType;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::KnowledgeChange;
 use consort_core::knowledge::Known;
-use consort_core::knowledge::Renewed;
 use consort_core::knowledge::Row;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::Source;
 use consort_core::knowledge::StampedEdit;
+use consort_core::knowledge::digest_line;
 use consort_core::knowledge::merge;
-use consort_core::knowledge::told;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Transaction;
@@ -43,8 +43,12 @@ type Edited = BTreeMap<String, Entity>;
 type Called<'a> = BTreeMap<KindAndName, Vec<&'a String>>;
 
 /// Takes in all entries, or none; entries that any process has taken in before are skipped.
-pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -> rusqlite::Result<Renewed> {
-    let mut renewed = Renewed::new();
+pub(super) fn ingest(
+    connection: &Connection,
+    entries: &[Entry],
+    through: Seq,
+) -> rusqlite::Result<ChangedScopes> {
+    let mut renewed = ChangedScopes::new();
     let tx = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let (last, _) = read::last(&tx)?;
     for entry in entries.iter().filter(|entry| entry.seq > last) {
@@ -246,7 +250,7 @@ fn refresh(
     if kind != Kind::File {
         known.stale = stale_since(tx, scope, &paths)?.filter(|since| *since > known.at);
     }
-    let (weight, line) = told(&known).unzip();
+    let (weight, line) = digest_line(&known).unzip();
     tx.prepare_cached("REPLACE INTO known VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?.execute(params![
         scope.as_str(),
         kind.as_str(),

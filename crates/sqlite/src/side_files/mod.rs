@@ -26,7 +26,7 @@ use consort_core::engine::StoreError;
 use consort_core::messages::MailFlags;
 use consort_core::presence::Agent;
 use consort_core::presence::SessionId;
-use consort_core::side_files::STATE;
+use consort_core::side_files::STATE_LENGTH;
 use consort_core::side_files::SessionFiles;
 use consort_core::side_files::SessionState;
 use consort_core::side_files::SideFiles;
@@ -71,7 +71,7 @@ pub(crate) struct StoreFiles {
     slots: RefCell<Option<Slots>>,
     /// Whether a state file that was opened stays open: for a process that ends before another file could
     /// take its place.
-    is_for_a_moment: bool,
+    is_for_hook: bool,
     /// The state file that was opened last.
     state: RefCell<Option<(SessionId, Rc<File>)>>,
 }
@@ -84,14 +84,14 @@ impl StoreFiles {
             dir: path.parent().map(Path::to_owned).unwrap_or_default(),
             published: OnceCell::new(),
             slots: RefCell::default(),
-            is_for_a_moment: false,
+            is_for_hook: false,
             state: RefCell::default(),
         }
     }
 
-    /// The files for a process that lives for a moment, which keeps them open.
-    pub(crate) fn for_a_moment(path: &Path) -> Self {
-        Self { is_for_a_moment: true, ..Self::beside(path) }
+    /// The files for a hook, which keeps them open: its process does not live for long.
+    pub(crate) fn for_hook(path: &Path) -> Self {
+        Self { is_for_hook: true, ..Self::beside(path) }
     }
 
     /// Removes all files beside the store. A directory that was not made by us stays.
@@ -111,12 +111,12 @@ impl StoreFiles {
 
     /// Makes the files of the agents that are here. Their mail flags begin raised, so that their next
     /// hooks look up what mail there is.
-    pub(crate) fn begin_with(&self, present: &[Agent]) {
+    pub(crate) fn make_agent_files(&self, present: &[Agent]) {
         let files: &dyn SideFiles = self;
         for agent in present {
             let _ = files.start_activity(&agent.session, agent.joined_at);
             files.note_host(agent);
-            let _ = files.set_flag(&agent.session, MailFlags { new: true, later: true, handed: true });
+            let _ = files.set_mail_flags(&agent.session, MailFlags { new: true, later: true, handed: true });
             let _ =
                 files.begin_or_continue_trail(&agent.session, &agent.project.id, &agent.location.worktree);
         }
@@ -145,7 +145,7 @@ impl StoreFiles {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             opened => {
                 let file = Rc::new(opened?);
-                if self.is_for_a_moment {
+                if self.is_for_hook {
                     *self.state.borrow_mut() = Some((session.clone(), Rc::clone(&file)));
                 }
                 Ok(Some(file))
@@ -182,7 +182,7 @@ impl SideFiles for StoreFiles {
         let Some(file) = self.state_file(session).map_err(|error| self.failed(error))? else {
             return Ok(None);
         };
-        let mut bytes = [0; STATE as usize];
+        let mut bytes = [0; STATE_LENGTH as usize];
         let length = file.read_at(&mut bytes, 0).map_err(|error| self.failed(error))?;
         // Without padding, because a listing of agents keeps many states.
         Ok(Some(SessionState(without_padding(&bytes[..length]).to_vec())))
@@ -210,7 +210,7 @@ impl SideFiles for StoreFiles {
             OurDir::create(&self.dir.join(SESSIONS))?;
             fs::DirBuilder::new().recursive(true).mode(0o700).create(self.of(session, ""))?;
             // A field that is not set is blank, which for mail means that there may be some.
-            let mut state = vec![b' '; STATE as usize];
+            let mut state = vec![b' '; STATE_LENGTH as usize];
             for (field, text) in fields {
                 let at = field.at as usize;
                 state[at..at + text.len()].copy_from_slice(text.as_bytes());
@@ -306,7 +306,7 @@ impl SideFiles for StoreFiles {
 
 impl StoreFiles {
     fn text_file(&self, name: &str) -> PathBuf {
-        self.dir.join(published::DIR).join(format!("{:016x}", text::checksum(name.as_bytes())))
+        self.dir.join(published::DIR).join(format!("{:016x}", text::stable_hash(name.as_bytes())))
     }
 
     /// Returns the table that was read a moment ago, or reads it.

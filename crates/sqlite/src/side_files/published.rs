@@ -1,8 +1,8 @@
 //! The engine's published file on disk: sorted lines under a stamp, which hooks read
 //! instead of the database.
 //!
-//! The first line is a stamp: the store it was made from, the last entry by then, the identity of the
-//! database and WAL files, and how far the lines are sorted. Lines are found by how they begin, with a
+//! The first line is a stamp: the store it was made from, the last entry by then, how far the lines are
+//! sorted, the identity of the database and WAL files, and the boot. Lines are found by how they begin, with a
 //! few reads however many there are. A line that hooks must see before its commit is added at the end,
 //! which every reader reads too.
 //!
@@ -14,10 +14,12 @@
 use std::borrow::Cow;
 use std::fs;
 use std::fs::File;
+use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use consort_files::OurDir;
 use rusqlite::Connection;
@@ -170,6 +172,7 @@ struct PublishedStamp {
     seq: i64,
     sorted: u64,
     files: String,
+    boot: String,
 }
 
 fn stamp_of(file: &File) -> Option<PublishedStamp> {
@@ -186,12 +189,9 @@ fn read_stamp(bytes: &[u8; STAMP]) -> Option<PublishedStamp> {
     let line = str::from_utf8(bytes.trim_ascii_end()).ok().filter(|_| bytes.ends_with(b"\n"))?;
     let mut words = line.splitn(5, ' ');
     (words.next()? == "consort").then_some(())?;
-    Some(PublishedStamp {
-        id: words.next()?.to_owned(),
-        seq: words.next()?.parse().ok()?,
-        sorted: words.next()?.parse().ok()?,
-        files: words.next()?.to_owned(),
-    })
+    let (id, seq, sorted) = (words.next()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let (files, boot) = words.next()?.rsplit_once(' ')?;
+    Some(PublishedStamp { id: id.to_owned(), seq, sorted, files: files.to_owned(), boot: boot.to_owned() })
 }
 
 /// Returns the path of the published file for the store at `store`.
@@ -203,6 +203,13 @@ fn file(store: &Path) -> PathBuf {
 /// nothing to decide by it.
 pub(crate) fn is_current(store: &Path) -> bool {
     Published::read(store).is_current
+}
+
+/// Whether the file fits the store as it is now, and the machine has not been restarted since it was
+/// written.
+pub(crate) fn is_of_this_boot(store: &Path) -> bool {
+    stamp_in(store)
+        .is_some_and(|stamp| stamp.files == files(store) && stamp.boot == *boot() && stamp.boot != NO_BOOT)
 }
 
 /// Whether the stamp names this store and its last entry.
@@ -264,9 +271,25 @@ pub(crate) fn restamp(store: &Path, connection: &Connection) -> bool {
 }
 
 fn stamp(store: &Path, id: &str, seq: i64, sorted: u64) -> String {
-    let mut line = format!("consort {id} {seq} {sorted} {}", files(store));
-    line.push_str(&" ".repeat((STAMP - 1).saturating_sub(line.len())));
+    let mut line = format!("consort {id} {seq} {sorted} {} {}", files(store), boot());
+    // One that would be too long is cut, and fits nothing.
+    line.truncate(STAMP - 1);
+    line.push_str(&" ".repeat(STAMP - 1 - line.len()));
     line + "\n"
+}
+
+/// The boot in the stamp of a system that does not name its boots.
+const NO_BOOT: &str = "-";
+
+/// Returns the id of this boot, as the kernel names it.
+fn boot() -> &'static str {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    BOOT.get_or_init(|| {
+        let mut id = [0; 36];
+        let read =
+            File::open("/proc/sys/kernel/random/boot_id").and_then(|mut file| file.read_exact(&mut id));
+        read.map_or_else(|_| NO_BOOT.to_owned(), |()| String::from_utf8_lossy(&id).into_owned())
+    })
 }
 
 /// Identifies the database file and its WAL by inode, size and time, which change with every commit and

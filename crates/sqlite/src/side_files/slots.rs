@@ -64,7 +64,7 @@ fn bucket(file: &File, table: SlotTable, hash: u64) -> (Vec<u8>, u64) {
 }
 
 pub(super) fn get(dir: &Path, table: SlotTable, key: &str) -> Option<String> {
-    let (bucket, _) = bucket(&open(dir, table, false).ok()?, table, text::checksum(key.as_bytes()));
+    let (bucket, _) = bucket(&open(dir, table, false).ok()?, table, text::stable_hash(key.as_bytes()));
     let slot = bucket.chunks(table.slot).find(|slot| has_key(slot, key))?;
     read(slot).map(|(_, value)| value.to_owned())
 }
@@ -72,7 +72,7 @@ pub(super) fn get(dir: &Path, table: SlotTable, key: &str) -> Option<String> {
 /// Writes a value into the slot of its key, else a free one, else one of another key.
 pub(super) fn put(dir: &Path, table: SlotTable, key: &str, value: &str) -> std::io::Result<()> {
     let Some(slot) = written(table, key, value) else { return Ok(()) };
-    let (file, hash) = (open(dir, table, true)?, text::checksum(key.as_bytes()));
+    let (file, hash) = (open(dir, table, true)?, text::stable_hash(key.as_bytes()));
     let (bucket, at) = bucket(&file, table, hash);
     let find = |is_meant: &dyn Fn(&[u8]) -> bool| bucket.chunks(table.slot).position(is_meant);
     let way = find(&|slot| has_key(slot, key)).or_else(|| find(&|slot| slot[0] == 0));

@@ -120,17 +120,17 @@ impl StubModel {
     }
 
     /// Drops the rest of the script.
-    pub fn forget(&self) {
+    pub fn drop_script(&self) {
         self.shared.script.lock().unwrap().clear();
     }
 
     /// Returns the requests for turns, oldest first.
-    pub fn turns(&self) -> Vec<Value> {
+    pub fn turn_requests(&self) -> Vec<Value> {
         self.shared.requests.lock().unwrap().iter().map(|(_, request)| request.clone()).collect()
     }
 
     /// Returns the times between one turn's request and the next.
-    pub fn pauses(&self) -> Vec<Duration> {
+    pub fn times_between_turns(&self) -> Vec<Duration> {
         let requests = self.shared.requests.lock().unwrap();
         requests.windows(2).map(|two| two[1].0 - two[0].0).collect()
     }

@@ -40,8 +40,11 @@ fn pinned_muted_and_sorted_can_be_taken_back() {
 fn messages_go_where_they_are_meant() {
     let mut model = model(120, 40);
     let effects = press(&mut model, "mhello\n");
-    let Effect::Run(errand) = &effects[0] else { panic!("{effects:?}") };
-    assert_eq!((errand.words.join(" ").as_str(), errand.input.as_deref()), ("send Falcon -", Some("hello")));
+    let Effect::Run(command) = &effects[0] else { panic!("{effects:?}") };
+    assert_eq!(
+        (command.words.join(" ").as_str(), command.input.as_deref()),
+        ("send Falcon -", Some("hello"))
+    );
     assert_eq!(ran(&press(&mut model, "ball of you\n")), "send all -");
     assert_eq!(ran(&press(&mut model, "rthanks\n")), "reply 38 -", "the last message of the selected one");
     // In the messages, the next line goes to the same agent; Tab goes on to the next agent.
@@ -116,9 +119,9 @@ fn work_is_handed_over_and_proposed() {
     let mut other = model(120, 40);
     press(&mut other, "3t");
     let effects = press(&mut other, "\n");
-    let Effect::Run(errand) = &effects[0] else { panic!("{effects:?}") };
-    assert_eq!(errand.words.join(" "), "send -t delegate Falcon -");
-    assert!(errand.input.as_ref().unwrap().contains("TASK-04 of login.md: document the cookies"));
+    let Effect::Run(command) = &effects[0] else { panic!("{effects:?}") };
+    assert_eq!(command.words.join(" "), "send -t delegate Falcon -");
+    assert!(command.input.as_ref().unwrap().contains("TASK-04 of login.md: document the cookies"));
 }
 
 #[test]
@@ -161,7 +164,7 @@ fn a_filter_is_seen_while_it_is_typed() {
 fn a_command_about_paths_runs_in_the_chosen_project() {
     let mut model = model(120, 40);
     let cwd = |effects: &[Effect]| match effects {
-        [Effect::Run(errand) | Effect::InTerminal(errand)] => errand.cwd.clone(),
+        [Effect::Run(command) | Effect::InTerminal(command)] => command.cwd.clone(),
         other => panic!("{other:?}"),
     };
     assert_eq!(cwd(&press(&mut model, ":reserve src/\n")), None);
@@ -212,9 +215,9 @@ fn commands_run_and_what_they_print_is_shown() {
     let mut model = model(120, 40);
     let effects = press(&mut model, ":who --all\n");
     assert_eq!(ran(&effects), "who --all");
-    let Effect::Run(errand) = effects[0].clone() else { panic!() };
+    let Effect::Run(command) = effects[0].clone() else { panic!() };
     let text = "AGENT  KIND\nFalcon claude".to_owned();
-    update(&mut model, Event::Done(Outcome { errand, is_well: true, text }));
+    update(&mut model, Event::Done(CommandOutcome { command, is_well: true, text }));
     assert!(drawn(&mut model).contains("Falcon claude"));
     press(&mut model, "\u{1b}");
     assert!(model.overlay.is_none());

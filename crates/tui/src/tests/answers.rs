@@ -14,7 +14,7 @@ fn the_queue_begins_with_who_stands_still() {
 fn a_digit_answers_and_the_item_goes_at_once() {
     let mut model = model(120, 40);
     assert!(press(&mut model, ".").is_empty());
-    assert_eq!(model.focus, Focus::Queue);
+    assert_eq!(model.focus, FocusedFrame::Queue);
     let effects = press(&mut model, "a1");
     assert_eq!(ran(&effects), "answer 3 -- allow");
     assert!(model.queue().iter().all(|item| item.number != 3));
@@ -25,12 +25,12 @@ fn a_digit_answers_and_the_item_goes_at_once() {
 #[test]
 fn an_answer_that_failed_is_asked_for_again() {
     let mut model = model(120, 40);
-    let errand = match press(&mut model, ".a1").remove(0) {
-        Effect::Run(errand) => errand,
+    let command = match press(&mut model, ".a1").remove(0) {
+        Effect::Run(command) => command,
         other => panic!("{other:?}"),
     };
     let text = "Error: 3 was already answered\nHint: look".to_owned();
-    update(&mut model, Event::Done(Outcome { errand, is_well: false, text }));
+    update(&mut model, Event::Done(CommandOutcome { command, is_well: false, text }));
     assert_eq!(model.queue().len(), 6);
     let toast = model.toast.clone().unwrap();
     assert!(toast.is_error && toast.text.starts_with("3 was already answered"), "{toast:?}");
@@ -122,7 +122,7 @@ fn mail_is_replied_to_and_a_contest_offers_what_can_be_done() {
     };
     assert_ne!(word, again, "another word each time");
     let effects = press(&mut other, &format!("{again}\n"));
-    let wanted = Confirmed::Release { path: "src/auth/".into(), worktree: "/w/shop".into() };
+    let wanted = WeakeningChange::Release { path: "src/auth/".into(), worktree: "/w/shop".into() };
     assert_eq!(effects, [Effect::Confirmed(wanted)]);
 }
 

@@ -9,16 +9,16 @@ fn what_was_typed_is_not_lost_with_a_command_that_fails() {
     let mut model = model(120, 40);
     let effects = press(&mut model, "ause cargo check\n");
     assert_eq!(ran(&effects), "answer 3 -- use cargo check");
-    let Effect::Run(errand) = effects[0].clone() else { panic!() };
+    let Effect::Run(command) = effects[0].clone() else { panic!() };
     let text = "Error: that is none of the answers".to_owned();
-    update(&mut model, Event::Done(Outcome { errand, is_well: false, text }));
+    update(&mut model, Event::Done(CommandOutcome { command, is_well: false, text }));
     assert!(model.input.is_none(), "whoever has gone on is not interrupted");
     assert!(drawn(&mut model).contains("u brings back what you typed"));
     press(&mut model, "u");
     assert_eq!(model.input.as_ref().unwrap().line.text(), "use cargo check");
     let effects = press(&mut model, "\u{1b}mhello\n");
-    let Effect::Run(errand) = effects[0].clone() else { panic!() };
-    update(&mut model, Event::Done(Outcome { errand, is_well: false, text: "Error: full".into() }));
+    let Effect::Run(command) = effects[0].clone() else { panic!() };
+    update(&mut model, Event::Done(CommandOutcome { command, is_well: false, text: "Error: full".into() }));
     press(&mut model, "u");
     assert!(matches!(model.input.as_ref().unwrap().purpose, InputPurpose::Message(_)));
 }
@@ -56,8 +56,8 @@ fn a_setting_is_changed_where_it_is_shown_and_set_back() {
     };
     assert_eq!((changed, nine.as_str()), (&key, "9"));
     // A refused value is shown again, to be corrected.
-    let errand = CommandRun { typed: Some(typed.clone()), ..CommandRun::default() };
-    let refused = Outcome { errand, is_well: false, text: "Error: `9` is not one of them".into() };
+    let command = CommandRun { typed: Some(typed.clone()), ..CommandRun::default() };
+    let refused = CommandOutcome { command, is_well: false, text: "Error: `9` is not one of them".into() };
     let later = Undo { what: "the order".into(), how: UndoAction::Scope(None) };
     model.undo.push(later.clone());
     update(&mut model, Event::Done(refused));
@@ -69,7 +69,7 @@ fn a_setting_is_changed_where_it_is_shown_and_set_back() {
     let back = is_own.then(|| value.clone());
     assert_eq!(press(&mut model, "u"), [Effect::Set { key: key.clone(), value: back, typed: None }]);
     // A value that protects less has to be confirmed by a word.
-    update(&mut model, Event::Ask(Confirmed::Set { key, value: Some(value) }));
+    update(&mut model, Event::Ask(WeakeningChange::Set { key, value: Some(value) }));
     let Some(InputPurpose::Word { word, confirmed }) =
         model.input.as_ref().map(|input| input.purpose.clone())
     else {

@@ -313,7 +313,7 @@ pub(super) fn press(model: &mut Model, keys: &str) -> Vec<Effect> {
 /// Returns the command that the effects run, else the effects as text.
 pub(super) fn ran(effects: &[Effect]) -> String {
     let words = effects.iter().find_map(|effect| match effect {
-        Effect::Run(errand) => Some(errand.words.join(" ")),
+        Effect::Run(command) => Some(command.words.join(" ")),
         _ => None,
     });
     words.unwrap_or_else(|| format!("{effects:?}"))

@@ -50,7 +50,7 @@ fn answer() {
 fn detail() {
     check("detail", "\n→→→", |model| {
         let lines = ["diff --git a/src/a.rs b/src/a.rs", "@@ -1 +1 @@", "-old", "+new"].map(str::to_owned);
-        model.data.detail = DetailText { agent: "s-Falcon".to_owned(), tab: 3, lines: lines.to_vec() };
+        model.data.detail = AgentTabText { agent: "s-Falcon".to_owned(), tab: 3, lines: lines.to_vec() };
     });
 }
 
@@ -144,7 +144,7 @@ fn no_colour_is_needed() {
     use ratatui_core::layout::Rect;
     use ratatui_core::style::Color;
     let mut model = model(120, 40);
-    model.senses = Senses { has_colour: false, is_light: false };
+    model.colours = TerminalColours { has_colour: false, is_light: false };
     let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 40));
     view::draw(&model, &mut buffer);
     assert!(buffer.content().iter().all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset));

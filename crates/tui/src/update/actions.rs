@@ -10,9 +10,8 @@ use super::typing;
 use crate::About;
 use crate::ChatTab;
 use crate::CommandRun;
-use crate::Confirmed;
 use crate::Effect;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::InputPurpose;
 use crate::Item;
 use crate::ItemKind;
@@ -22,6 +21,7 @@ use crate::Panel;
 use crate::Sort;
 use crate::Undo;
 use crate::UndoAction;
+use crate::WeakeningChange;
 use crate::keys::KeyAction;
 
 /// The most changes that can be taken back.
@@ -53,7 +53,7 @@ pub(super) fn act(model: &mut Model, action: KeyAction, key: &KeyEvent) -> Vec<E
         KeyAction::Reply => reply(model),
         KeyAction::Broadcast => typing::begin(model, InputPurpose::Broadcast),
         KeyAction::Focus => return focus(model),
-        KeyAction::New => choose::new(model),
+        KeyAction::New => choose::new_work(model),
         KeyAction::Interrupt => interrupt(model),
         KeyAction::Override => return override_reservation(model),
         KeyAction::HandOver => choose::hand_over(model),
@@ -82,7 +82,7 @@ pub(super) fn act(model: &mut Model, action: KeyAction, key: &KeyEvent) -> Vec<E
 
 /// Opens the selected row or item.
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
-    if model.focus == Focus::Queue {
+    if model.focus == FocusedFrame::Queue {
         return answer(model);
     }
     match model.panel {
@@ -155,7 +155,7 @@ fn meant_item(model: &Model) -> Option<Item> {
         let name = &model.selected_agent()?.name;
         model.queue().into_iter().find(|item| item.agent == *name && item.number > 0)
     };
-    let is_in_list = model.focus == Focus::Main && model.panel == Panel::Agents;
+    let is_in_list = model.focus == FocusedFrame::Main && model.panel == Panel::Agents;
     let own = if is_in_list { of_agent() } else { None };
     own.or_else(|| model.selected_item()).cloned()
 }
@@ -167,7 +167,7 @@ pub(super) fn answer(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     model.item = Some(item.key.clone());
-    model.focus = Focus::Queue;
+    model.focus = FocusedFrame::Queue;
     match (&item.kind, &item.about) {
         (ItemKind::Contest | ItemKind::Collision, _) => choose::about_item(model, &item),
         (_, About::Run(number)) => {
@@ -181,7 +181,7 @@ pub(super) fn answer(model: &mut Model) -> Vec<Effect> {
 
 /// Returns the name of the agent that the selected row or item is about.
 pub(super) fn agent_in_question(model: &Model) -> Option<String> {
-    if model.focus == Focus::Queue {
+    if model.focus == FocusedFrame::Queue {
         return model.selected_item().map(|item| item.agent.clone());
     }
     match model.panel {
@@ -242,7 +242,7 @@ fn focus(model: &mut Model) -> Vec<Effect> {
 }
 
 fn interrupt(model: &mut Model) {
-    if model.panel == Panel::Runs && model.focus == Focus::Main {
+    if model.panel == Panel::Runs && model.focus == FocusedFrame::Main {
         let run = model.runs().get(model.row()).map(|run| (run.has_ended, run.number, run.name.clone()));
         match run {
             None => model.say("There is no run."),
@@ -273,9 +273,9 @@ fn interrupt(model: &mut Model) {
 }
 
 fn override_reservation(model: &mut Model) -> Vec<Effect> {
-    let item = model.selected_item().filter(|_| model.focus == Focus::Queue);
+    let item = model.selected_item().filter(|_| model.focus == FocusedFrame::Queue);
     if let Some(About::Reservation { path, worktree }) = item.map(|item| item.about.clone()) {
-        typing::ask_word(model, Confirmed::Override { path, worktree });
+        typing::ask_word(model, WeakeningChange::Override { path, worktree });
         return Vec::new();
     }
     let held = |name: &str| model.data.reservations.iter().find(|one| one.holder == name && one.is_enforced);
@@ -288,13 +288,13 @@ fn override_reservation(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     // Ending an override restores protection, so it needs no confirming word.
-    if let Some(open) = model.opened_by(&one) {
+    if let Some(open) = model.find_override(&one) {
         let end = Effect::EndOverride { path: open.path.clone(), worktree: open.worktree.clone() };
         model.undo.retain(|undo| undo.how != UndoAction::Effect(end.clone()));
         return vec![end];
     }
     let (path, worktree) = (one.path, one.worktree);
-    typing::ask_word(model, Confirmed::Override { path, worktree });
+    typing::ask_word(model, WeakeningChange::Override { path, worktree });
     Vec::new()
 }
 
@@ -348,10 +348,10 @@ fn next_item(model: &mut Model) {
         return;
     }
     let is_at_one =
-        model.focus == Focus::Queue && queue.iter().any(|item| Some(&item.key) == model.item.as_ref());
+        model.focus == FocusedFrame::Queue && queue.iter().any(|item| Some(&item.key) == model.item.as_ref());
     let at = if is_at_one { (model.item_at() + 1) % queue.len() } else { model.item_at() };
     model.item = Some(queue[at].key.clone());
-    model.focus = Focus::Queue;
+    model.focus = FocusedFrame::Queue;
 }
 
 /// Pins or mutes the selected agent, or ends that if it is on.
@@ -401,7 +401,7 @@ fn undo(model: &mut Model) -> Vec<Effect> {
 
 fn copy(model: &mut Model) -> Vec<Effect> {
     let text = match (model.focus, model.panel) {
-        (Focus::Queue, _) => model.selected_item().map(|item| item.text.clone()),
+        (FocusedFrame::Queue, _) => model.selected_item().map(|item| item.text.clone()),
         (_, Panel::Agents) if model.is_detail_open => Some(model.data.detail.lines.join("\n")),
         (_, Panel::Agents) => model.selected_agent().map(|agent| agent.name.clone()),
         (_, Panel::Messages) => model.chat(&model.chat).last().map(|message| message.text.clone()),

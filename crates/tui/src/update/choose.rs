@@ -10,20 +10,20 @@ use super::typing;
 use crate::About;
 use crate::Choice;
 use crate::CommandRun;
-use crate::Confirmed;
 use crate::Effect;
 use crate::InputPurpose;
 use crate::Item;
 use crate::ItemKind;
 use crate::Model;
 use crate::Overlay;
+use crate::WeakeningChange;
 
 fn choose(model: &mut Model, title: String, options: Vec<(String, Choice)>) {
     model.overlay = Some(Overlay::Choose { title, options, at: 0 });
 }
 
 /// Opens the list of things to start: a run, or an agent in a pane.
-pub(super) fn new(model: &mut Model) {
+pub(super) fn new_work(model: &mut Model) {
     let mut options = vec![("a run: a task without a terminal".to_owned(), Choice::NewRun)];
     let panes = model.clis.iter().map(|cli| (format!("{cli} in a pane"), Choice::OpenPane(cli.clone())));
     options.extend(panes);
@@ -126,10 +126,10 @@ pub(super) fn chosen(model: &mut Model, choice: Choice) -> Vec<Effect> {
             typing::begin(model, InputPurpose::Message(format!("{one},{other}")))
         }
         Choice::Override { path, worktree } => {
-            typing::ask_word(model, Confirmed::Override { path, worktree });
+            typing::ask_word(model, WeakeningChange::Override { path, worktree });
         }
         Choice::Release { path, worktree } => {
-            typing::ask_word(model, Confirmed::Release { path, worktree });
+            typing::ask_word(model, WeakeningChange::Release { path, worktree });
         }
         Choice::Show(words) => {
             return run(model, CommandRun { words, ..CommandRun::default() }.as_page());

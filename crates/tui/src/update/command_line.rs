@@ -71,9 +71,9 @@ pub(super) fn carry_out(model: &mut Model, line: &str) -> Vec<Effect> {
         }
         Some(_) => {}
     }
-    let mut errand = CommandRun { words, ..CommandRun::default() }.as_page();
+    let mut command = CommandRun { words, ..CommandRun::default() }.as_page();
     let is_about_place =
-        after_options(&errand.words).first().is_some_and(|name| IN_CHOSEN_PROJECT.contains(&name.as_str()));
+        after_options(&command.words).first().is_some_and(|name| IN_CHOSEN_PROJECT.contains(&name.as_str()));
     let other = model.scope.clone().filter(|project| *project != model.project && is_about_place);
     if let Some(other) = other {
         let Some(agent) = model.data.agents.iter().find(|agent| is_at_work_here(agent, &other)) else {
@@ -82,9 +82,9 @@ pub(super) fn carry_out(model: &mut Model, line: &str) -> Vec<Effect> {
             ));
             return Vec::new();
         };
-        errand = errand.in_dir(&agent.worktree);
+        command = command.in_dir(&agent.worktree);
     }
-    if takes_terminal(&errand.words) { vec![Effect::InTerminal(errand)] } else { run(model, errand) }
+    if takes_terminal(&command.words) { vec![Effect::InTerminal(command)] } else { run(model, command) }
 }
 
 fn is_at_work_here(agent: &AgentInfo, project: &str) -> bool {

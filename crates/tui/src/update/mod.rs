@@ -19,18 +19,18 @@ use crossterm::event::KeyEventKind;
 use crossterm::event::KeyModifiers;
 
 use crate::ChatTab;
+use crate::CommandOutcome;
 use crate::CommandRun;
 use crate::Effect;
 use crate::Event;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::InputPurpose;
 use crate::Interest;
 use crate::Model;
 use crate::News;
-use crate::Outcome;
+use crate::OutcomeForm;
 use crate::Overlay;
 use crate::Panel;
-use crate::Shown;
 use crate::Undo;
 use crate::UndoAction;
 use crate::keys;
@@ -206,19 +206,19 @@ fn note_appeared(model: &mut Model) {
     }
 }
 
-fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
-    let Outcome { errand, is_well, text } = outcome;
-    let is_answer = errand.words.first().is_some_and(|word| word == "answer");
+fn on_done(model: &mut Model, outcome: CommandOutcome) -> Vec<Effect> {
+    let CommandOutcome { command, is_well, text } = outcome;
+    let is_answer = command.words.first().is_some_and(|word| word == "answer");
     if is_answer && !is_well {
         model.answered.clear();
     }
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    if errand.shown == Shown::Page && (lines.len() > 1 || (is_well && !lines.is_empty())) {
+    if command.shown == OutcomeForm::Page && (lines.len() > 1 || (is_well && !lines.is_empty())) {
         let quoted = |word: &String| match word.contains(char::is_whitespace) {
             true => texts::shell_quoted(word),
             false => word.clone(),
         };
-        let words: Vec<String> = errand.words.iter().map(quoted).collect();
+        let words: Vec<String> = command.words.iter().map(quoted).collect();
         let title = format!("consort {} (Esc closes)", words.join(" "));
         // The notice that the command was started is outdated.
         model.toast = None;
@@ -235,10 +235,10 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
         return Vec::new();
     }
     let mut why = match told.is_empty() {
-        true => format!("`consort {}` failed", errand.words.join(" ")),
+        true => format!("`consort {}` failed", command.words.join(" ")),
         false => told.join(" · "),
     };
-    if let Some(typed) = errand.typed {
+    if let Some(typed) = command.typed {
         if let InputPurpose::Set { key, .. } = &typed.purpose {
             // Nothing was changed, so there is nothing to undo; the value is shown again, to be corrected.
             let is_it = |undo: &Undo| matches!(&undo.how, UndoAction::Effect(Effect::Set { key: of, .. }) if of == key);
@@ -260,7 +260,7 @@ fn on_done(model: &mut Model, outcome: Outcome) -> Vec<Effect> {
 fn settle(model: &mut Model) -> Vec<Effect> {
     let mut effects = Vec::new();
     if model.queue().is_empty() {
-        model.focus = Focus::Main;
+        model.focus = FocusedFrame::Main;
     }
     model.agent = model.selected_agent().map(|agent| agent.key.clone()).or(model.agent.take());
     let rows = model.row_count();
@@ -290,7 +290,7 @@ fn settle(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Runs a command, and shows a notice that it runs.
-fn run(model: &mut Model, errand: CommandRun) -> Vec<Effect> {
-    model.say(format!("consort {} …", errand.words.join(" ")));
-    vec![Effect::Run(errand)]
+fn run(model: &mut Model, command: CommandRun) -> Vec<Effect> {
+    model.say(format!("consort {} …", command.words.join(" ")));
+    vec![Effect::Run(command)]
 }

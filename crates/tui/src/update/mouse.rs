@@ -12,7 +12,7 @@ use super::typing;
 use crate::ChatTab;
 use crate::ClickTarget;
 use crate::Effect;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::InputPurpose;
 use crate::Model;
 use crate::Overlay;
@@ -54,23 +54,23 @@ fn click(model: &mut Model, target: ClickTarget) -> Vec<Effect> {
         }
         ClickTarget::Item(at) => {
             let key = model.queue().get(at).map(|item| item.key.clone());
-            let is_again = model.focus == Focus::Queue && model.item == key;
+            let is_again = model.focus == FocusedFrame::Queue && model.item == key;
             model.item = key;
-            model.focus = Focus::Queue;
+            model.focus = FocusedFrame::Queue;
             if is_again {
                 return actions::answer(model);
             }
         }
         ClickTarget::Option(at) => return click_option(model, at),
         ClickTarget::Agent(key) => {
-            model.focus = Focus::Main;
+            model.focus = FocusedFrame::Main;
             if model.agent.as_ref() == Some(&key) {
                 return actions::open(model);
             }
             model.agent = Some(key);
         }
         ClickTarget::Row(at) => {
-            model.focus = Focus::Main;
+            model.focus = FocusedFrame::Main;
             if model.row() == at && model.panel != Panel::Messages {
                 return actions::open(model);
             }
@@ -118,7 +118,7 @@ fn wheel(model: &mut Model, target: Option<ClickTarget>, by: isize) -> Vec<Effec
     }
     match target {
         Some(ClickTarget::Item(_) | ClickTarget::Option(_)) => {
-            model.focus = Focus::Queue;
+            model.focus = FocusedFrame::Queue;
             moves::step(model, by.signum());
         }
         Some(ClickTarget::Detail) if model.panel == Panel::Agents => {
@@ -128,7 +128,7 @@ fn wheel(model: &mut Model, target: Option<ClickTarget>, by: isize) -> Vec<Effec
             model.scroll = model.scroll.saturating_add_signed(-by);
         }
         _ => (0..by.unsigned_abs()).for_each(|_| {
-            if model.focus == Focus::Main {
+            if model.focus == FocusedFrame::Main {
                 moves::step(model, by.signum());
             }
         }),

@@ -2,14 +2,14 @@
 
 use crate::ChatTab;
 use crate::DetailTab;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::Model;
 use crate::Panel;
 
 /// Shows a panel.
 pub(super) fn show(model: &mut Model, panel: Panel) {
     model.panel = panel;
-    model.focus = Focus::Main;
+    model.focus = FocusedFrame::Main;
     model.is_detail_open = false;
     model.scroll = 0;
 }
@@ -41,11 +41,11 @@ pub(super) fn turn(model: &mut Model, by: isize) {
 
 /// Selects the row above or below.
 pub(super) fn step(model: &mut Model, by: isize) {
-    if model.focus == Focus::Queue {
+    if model.focus == FocusedFrame::Queue {
         let queue = model.queue();
         match model.item_at().checked_add_signed(by) {
             Some(at) if at < queue.len() => model.item = Some(queue[at].key.clone()),
-            Some(_) => model.focus = Focus::Main,
+            Some(_) => model.focus = FocusedFrame::Main,
             None => {}
         }
         return;
@@ -84,7 +84,7 @@ fn step_agent(model: &mut Model, by: isize) {
 fn enter_queue(model: &mut Model) {
     if let Some(last) = model.queue().last().map(|item| item.key.clone()) {
         model.item = Some(last);
-        model.focus = Focus::Queue;
+        model.focus = FocusedFrame::Queue;
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn page(model: &mut Model, direction: isize) {
 }
 
 pub(super) fn jump(model: &mut Model, to_last: bool) {
-    if model.focus == Focus::Queue {
+    if model.focus == FocusedFrame::Queue {
         let queue = model.queue();
         let to = if to_last { queue.last() } else { queue.first() };
         model.item = to.map(|item| item.key.clone());
@@ -124,8 +124,8 @@ pub(super) fn jump(model: &mut Model, to_last: bool) {
 
 /// Goes back one step: out of the queue, the detail, the filter, the tab, or the panel.
 pub(super) fn back(model: &mut Model) {
-    if model.focus == Focus::Queue {
-        model.focus = Focus::Main;
+    if model.focus == FocusedFrame::Queue {
+        model.focus = FocusedFrame::Main;
     } else if model.is_detail_open {
         model.is_detail_open = false;
         model.scroll = 0;

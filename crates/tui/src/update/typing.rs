@@ -9,7 +9,6 @@ use super::command_line;
 use super::run;
 use crate::ChatTab;
 use crate::CommandRun;
-use crate::Confirmed;
 use crate::Effect;
 use crate::Input;
 use crate::InputPurpose;
@@ -18,6 +17,7 @@ use crate::LineEdit;
 use crate::Model;
 use crate::Panel;
 use crate::UndoAction;
+use crate::WeakeningChange;
 
 /// Words that are short, easily typed and not easily confused.
 const WORDS: &[&str] = &[
@@ -40,7 +40,7 @@ pub(super) fn begin_with(model: &mut Model, purpose: InputPurpose, text: &str) {
 }
 
 /// Asks the person to type a shown word, because the change weakens protection.
-pub(super) fn ask_word(model: &mut Model, confirmed: Confirmed) {
+pub(super) fn ask_word(model: &mut Model, confirmed: WeakeningChange) {
     let word = |seed: u64| WORDS[(seed >> 33) as usize % WORDS.len()];
     let last = word(model.seed);
     // The word changes every time, so that it has to be read before it is typed.
@@ -221,8 +221,8 @@ pub(super) fn answer(model: &mut Model, text: &str) -> Vec<Effect> {
     // The selection goes back to the first item.
     model.item = None;
     let words: Vec<String> = ["answer", &number, "--"].map(str::to_owned).into_iter().chain(given).collect();
-    let errand = CommandRun { words, typed, ..CommandRun::default() };
-    if takes_terminal { vec![Effect::InTerminal(errand)] } else { run(model, errand) }
+    let command = CommandRun { words, typed, ..CommandRun::default() };
+    if takes_terminal { vec![Effect::InTerminal(command)] } else { run(model, command) }
 }
 
 fn is_refusal(word: &str) -> bool {
@@ -296,12 +296,12 @@ fn tell<const N: usize>(
     run(model, CommandRun { typed, ..CommandRun::new(words).with_input(text) })
 }
 
-fn confirm(model: &mut Model, word: &str, typed: &str, confirmed: Confirmed) -> Vec<Effect> {
+fn confirm(model: &mut Model, word: &str, typed: &str, confirmed: WeakeningChange) -> Vec<Effect> {
     if !typed.eq_ignore_ascii_case(word) {
         model.complain("That was not the word. Nothing was changed.");
         return Vec::new();
     }
-    if let Confirmed::Override { path, worktree } = &confirmed {
+    if let WeakeningChange::Override { path, worktree } = &confirmed {
         let end = Effect::EndOverride { path: path.clone(), worktree: worktree.clone() };
         actions::remember(model, &format!("that everyone may write {path}"), UndoAction::Effect(end));
     }

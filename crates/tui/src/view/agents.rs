@@ -17,7 +17,7 @@ use super::teach;
 use super::words;
 use crate::AgentInfo;
 use crate::ClickTarget;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::Model;
 use crate::rows::AgentRow;
 
@@ -73,7 +73,7 @@ pub(super) fn list_agents(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
             AgentRow::Agent(agent) => {
                 draw_agent(model, paper, line, agent, name_width);
                 paper.target(line, ClickTarget::Agent(agent.key.clone()));
-                let is_focused = model.focus == Focus::Main;
+                let is_focused = model.focus == FocusedFrame::Main;
                 if is_selected(one) && is_focused {
                     paper.select(line);
                 }

@@ -8,7 +8,7 @@ use super::paper::Canvas;
 use super::paper::row;
 use super::teach;
 use crate::ClickTarget;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::Model;
 
 pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
@@ -36,7 +36,7 @@ pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
         let age = text::age(model.now.since(entry.at));
         paper.spans(line, &[(format!(" {age:>4}  "), theme.dim), (entry.text.clone(), theme.plain)]);
         paper.target(line, ClickTarget::Row(at));
-        if at == model.row() && model.focus == Focus::Main {
+        if at == model.row() && model.focus == FocusedFrame::Main {
             paper.select(line);
         }
     }

@@ -8,10 +8,10 @@ use super::paper::Canvas;
 use super::paper::cells;
 use super::paper::row;
 use super::paper::wrap;
-use crate::Confirmed;
 use crate::Input;
 use crate::InputPurpose;
 use crate::Model;
+use crate::WeakeningChange;
 use crate::data::shown_number;
 
 /// The most lines of a message that are shown while it is written.
@@ -103,12 +103,12 @@ fn asked_for(model: &Model, input: &Input) -> String {
         }
         InputPurpose::Word { confirmed, word } => {
             let what = match confirmed {
-                Confirmed::Override { path, .. } => format!("let everyone write {path} for 10 minutes"),
-                Confirmed::Release { path, .. } => format!("take {path} away from its holder"),
-                Confirmed::Set { key, value: Some(value) } => {
+                WeakeningChange::Override { path, .. } => format!("let everyone write {path} for 10 minutes"),
+                WeakeningChange::Release { path, .. } => format!("take {path} away from its holder"),
+                WeakeningChange::Set { key, value: Some(value) } => {
                     format!("set {key} to {value}, which protects less")
                 }
-                Confirmed::Set { key, value: None } => format!("unset {key}, which protects less"),
+                WeakeningChange::Set { key, value: None } => format!("unset {key}, which protects less"),
             };
             format!("Type {word} to {what}. Esc leaves it.")
         }

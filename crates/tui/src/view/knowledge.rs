@@ -8,7 +8,7 @@ use super::paper::row;
 use super::paper::window;
 use super::teach;
 use crate::ClickTarget;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::Model;
 
 pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
@@ -33,7 +33,7 @@ pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
         let line = row(inner, y);
         paper.spans(line, &[(format!(" {}", lines[at]), theme.plain)]);
         paper.target(line, ClickTarget::Row(at));
-        if at == model.row() && model.focus == Focus::Main {
+        if at == model.row() && model.focus == FocusedFrame::Main {
             paper.select(line);
         }
     }

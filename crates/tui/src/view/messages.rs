@@ -26,7 +26,7 @@ const WIDEST: u16 = 76;
 
 pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let peers = model.agents().iter().filter(|agent| agent.status != Status::Gone && !agent.is_you).count();
-    let title = format!("Messages ── you ── {}", text::count(peers, "peer"));
+    let title = format!("Messages ── you ── {}", text::counted_noun(peers, "peer"));
     let inner = panel_frame(model, paper, area, &title);
     if inner.height < 5 {
         return;

@@ -22,7 +22,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
 use crate::ClickTarget;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::Model;
 use crate::Panel;
 use crate::keys;
@@ -47,7 +47,7 @@ pub struct Drawn {
 /// Draws the whole screen.
 pub fn draw(model: &Model, buffer: &mut Buffer) -> Drawn {
     let area = buffer.area;
-    let mut paper = Canvas { buffer, theme: Theme::of(model.senses), targets: Vec::new(), cursor: None };
+    let mut paper = Canvas { buffer, theme: Theme::of(model.colours), targets: Vec::new(), cursor: None };
     if area.width < 30 || area.height < 8 {
         let (columns, rows) = SMALLEST;
         paper.text(0, 0, area.width, &format!("Needs {columns}×{rows}."), paper.theme.plain);
@@ -171,7 +171,7 @@ fn panels(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
 
 /// Draws the frame of a panel, and returns the area inside.
 fn panel_frame(model: &Model, paper: &mut Canvas<'_>, area: Rect, title: &str) -> Rect {
-    paper.frame(area, title, model.focus == Focus::Main && model.input.is_none())
+    paper.frame(area, title, model.focus == FocusedFrame::Main && model.input.is_none())
 }
 
 /// Draws lines that say what to do in a panel with nothing to show.
@@ -201,9 +201,9 @@ fn no_match(model: &Model, paper: &mut Canvas<'_>, area: Rect, what: &str) {
 
 /// Returns the keys that are useful here, each with its label, such as `m` and `message`.
 fn hints(model: &Model) -> Vec<(&'static str, &'static str)> {
-    let key = keys::shown;
+    let key = keys::key_spelling;
     let mut hints = Vec::new();
-    if !model.filter.is_empty() && model.focus == Focus::Main && !model.is_detail_open {
+    if !model.filter.is_empty() && model.focus == FocusedFrame::Main && !model.is_detail_open {
         hints.push((key(KeyAction::Back), "clear the filter"));
     }
     if !model.queue().is_empty() {
@@ -211,7 +211,7 @@ fn hints(model: &Model) -> Vec<(&'static str, &'static str)> {
         hints.push((key(KeyAction::Answer), "answer"));
     }
     let of_panel: &[(KeyAction, &str)] = match model.panel {
-        _ if model.focus == Focus::Queue => {
+        _ if model.focus == FocusedFrame::Queue => {
             &[(KeyAction::Message, "message"), (KeyAction::Focus, "its pane"), (KeyAction::Back, "back")]
         }
         Panel::Agents if model.is_detail_open => &[

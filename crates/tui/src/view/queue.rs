@@ -11,7 +11,7 @@ use super::paper::window;
 use super::paper::wrap;
 use crate::About;
 use crate::ClickTarget;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::InputPurpose;
 use crate::Item;
 use crate::ItemKind;
@@ -27,7 +27,7 @@ const LISTED: usize = 5;
 pub(super) fn height(model: &Model, area: Rect) -> u16 {
     let queue = model.queue();
     let Some(item) = model.selected_item() else { return 0 };
-    let most = usize::from(area.height) / if model.focus == Focus::Queue { 2 } else { 3 };
+    let most = usize::from(area.height) / if model.focus == FocusedFrame::Queue { 2 } else { 3 };
     let listed = queue.len().min(LISTED);
     let wanted = listed
         + body(model, item, usize::from(area.width).saturating_sub(MARGIN.chars().count() + 2)).len()
@@ -42,7 +42,7 @@ pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
     let queue = model.queue();
     let Some(item) = model.selected_item() else { return };
     let title = format!("Needs you ({})", queue.len());
-    let inner = paper.frame(area, &title, model.focus == Focus::Queue);
+    let inner = paper.frame(area, &title, model.focus == FocusedFrame::Queue);
     let room = usize::from(inner.height);
     // The question gets its lines before the rest of the list.
     let lines = body(model, item, usize::from(inner.width).saturating_sub(MARGIN.chars().count()));
@@ -56,7 +56,7 @@ pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
         paper.right(line, &when(model, one), paper.theme.dim);
         paper.target(line, ClickTarget::Item(at));
         let is_selected = one.key == item.key;
-        if is_selected && model.focus == Focus::Queue {
+        if is_selected && model.focus == FocusedFrame::Queue {
             paper.select(line);
         }
         y += 1;

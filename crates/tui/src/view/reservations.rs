@@ -13,7 +13,7 @@ use super::paper::window;
 use super::teach;
 use super::words;
 use crate::ClickTarget;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::Model;
 use crate::ReservationInfo;
 use crate::rows::PathRow;
@@ -62,7 +62,7 @@ pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
                 held(model, paper, line, &format!(" {}{name}", "  ".repeat(*depth)), reservation);
                 if let Some(at) = indices[shown] {
                     paper.target(line, ClickTarget::Row(at));
-                    if at == model.row() && model.focus == Focus::Main {
+                    if at == model.row() && model.focus == FocusedFrame::Main {
                         paper.select(line);
                     }
                 }
@@ -75,7 +75,7 @@ fn held(model: &Model, paper: &mut Canvas<'_>, line: Rect, name: &str, one: &Res
     let theme = paper.theme;
     let kind = match one {
         ReservationInfo { is_overridden: true, .. } => "open to everyone",
-        one if model.opened_by(one).is_some() => "open to everyone for now",
+        one if model.find_override(one).is_some() => "open to everyone for now",
         ReservationInfo { is_enforced: true, is_shared: true, .. } => "shared",
         ReservationInfo { is_enforced: true, .. } => "enforced",
         _ => "advisory",
@@ -83,7 +83,7 @@ fn held(model: &Model, paper: &mut Canvas<'_>, line: Rect, name: &str, one: &Res
     let mut spans: Vec<Span> = vec![
         (fit(name, usize::from(line.width / 3).max(18)), theme.bold),
         (format!(" {}", one.holder), theme.accent),
-        (format!("  {kind}  "), if model.opened_by(one).is_some() { theme.warn } else { theme.dim }),
+        (format!("  {kind}  "), if model.find_override(one).is_some() { theme.warn } else { theme.dim }),
     ];
     if let Some((who, until, reason)) = &one.contest {
         let left = words::took(until.since(model.now));

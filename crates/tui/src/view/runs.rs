@@ -13,7 +13,7 @@ use super::paper::window;
 use super::teach;
 use super::words;
 use crate::ClickTarget;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::Model;
 use crate::RunInfo;
 
@@ -40,7 +40,7 @@ pub(super) fn draw(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
         return;
     }
     let cards = runs.iter().take_while(|run| model.has_card(run)).count();
-    let is_selected = |at: usize| at == model.row() && model.focus == Focus::Main;
+    let is_selected = |at: usize| at == model.row() && model.focus == FocusedFrame::Main;
     // Cards are side by side if the panel is wide enough.
     let per_row = (inner.width / 50).max(1);
     let width = inner.width / per_row;
@@ -82,7 +82,7 @@ fn draw_card(model: &Model, paper: &mut Canvas<'_>, area: Rect, run: &RunInfo, i
     );
     let mut parts = vec![format!("{of} · {}", run.role), took];
     parts.extend(run.tokens.map(|tokens| format!("{} tokens", words::short_number(tokens))));
-    parts.extend(run.turns.map(|turns| text::count(turns as usize, "turn")));
+    parts.extend(run.turns.map(|turns| text::counted_noun(turns as usize, "turn")));
     parts.extend(run.cost.map(words::money));
     if inner.height > 0 {
         let (health, style) = health(model, run);

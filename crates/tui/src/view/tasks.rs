@@ -10,7 +10,7 @@ use super::paper::row;
 use super::paper::window;
 use super::teach;
 use crate::ClickTarget;
-use crate::Focus;
+use crate::FocusedFrame;
 use crate::Model;
 use crate::TaskColumn;
 use crate::TaskInfo;
@@ -50,7 +50,7 @@ fn board(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
         let tasks = model.tasks_in(state);
         let has_selected = tasks.iter().any(|(index, _)| *index == model.row());
         let title = format!("{} ({})", state.words(), tasks.len());
-        let is_focused = has_selected && model.focus == Focus::Main;
+        let is_focused = has_selected && model.focus == FocusedFrame::Main;
         let inner = paper.frame(Rect { x, width, ..area }, &title, is_focused);
         let selected = tasks.iter().position(|(index, _)| *index == model.row()).unwrap_or(0);
         let cards = usize::from(inner.height / 3).max(1);
@@ -59,7 +59,7 @@ fn board(model: &Model, paper: &mut Canvas<'_>, area: Rect) {
             let area = Rect { y: inner.y + slot * 3, height: 3.min(inner.height), ..inner };
             draw_card(model, paper, area, task);
             paper.target(area, ClickTarget::Row(index));
-            if index == model.row() && model.focus == Focus::Main {
+            if index == model.row() && model.focus == FocusedFrame::Main {
                 paper.select(Rect { height: 2.min(area.height), ..area });
             }
         }
@@ -116,7 +116,7 @@ fn list(model: &Model, paper: &mut Canvas<'_>, area: Rect, tasks: &[&TaskInfo]) 
                 ];
                 paper.spans(line, &spans);
                 paper.target(line, ClickTarget::Row(at));
-                if at == model.row() && model.focus == Focus::Main {
+                if at == model.row() && model.focus == FocusedFrame::Main {
                     paper.select(line);
                 }
             }

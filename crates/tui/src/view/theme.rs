@@ -5,7 +5,7 @@ use ratatui_core::style::Color;
 use ratatui_core::style::Modifier;
 use ratatui_core::style::Style;
 
-use crate::Senses;
+use crate::TerminalColours;
 
 /// Styles by meaning.
 #[derive(Clone, Copy, Debug)]
@@ -22,9 +22,9 @@ pub(crate) struct Theme {
 }
 
 impl Theme {
-    pub(crate) fn of(senses: Senses) -> Self {
+    pub(crate) fn of(colours: TerminalColours) -> Self {
         let plain = Style::new();
-        let colour = |dark: Color, light: Color| match (senses.has_colour, senses.is_light) {
+        let colour = |dark: Color, light: Color| match (colours.has_colour, colours.is_light) {
             (false, _) => plain,
             (true, false) => plain.fg(dark),
             (true, true) => plain.fg(light),

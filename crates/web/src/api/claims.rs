@@ -51,7 +51,7 @@ impl ApiCall<'_> {
         if let Some(command) = self.about.command.clone() {
             let cwd = self.cwd()?;
             let judged = self.calls.judge_command(self.app, &self.caller, &cwd, &command)?;
-            return told(self.app.one("command", &judged));
+            return told(self.app.wrap_one("command", &judged));
         }
         let path = self.about.path.clone().ok_or_else(|| missing("path"))?;
         let cwd = match Path::new(&path).is_absolute() {
@@ -59,7 +59,7 @@ impl ApiCall<'_> {
             false => self.cwd()?,
         };
         let outcome = self.app.explain_path(&self.caller, &cwd, &path)?;
-        told(self.app.one("path", &outcome))
+        told(self.app.wrap_one("path", &outcome))
     }
 
     pub(super) fn holds(&mut self) -> ApiResult {
@@ -96,7 +96,7 @@ impl ApiCall<'_> {
         match verb {
             "contest" => {
                 let hold = self.app.contest(&self.caller, cwd, path, want.reason.as_deref())?;
-                told(self.app.one("reservation", &hold))
+                told(self.app.wrap_one("reservation", &hold))
             }
             "override" => {
                 let minutes = want.for_s.map_or(USUAL_MINUTES, |seconds| seconds.div_ceil(60));
@@ -104,19 +104,19 @@ impl ApiCall<'_> {
                     return Err(ApiError::malformed("expected a minute at least and a day at most".into()));
                 }
                 let hold = self.app.override_hold(&self.caller, cwd, path, minutes)?;
-                told(self.app.one("reservation", &hold))
+                told(self.app.wrap_one("reservation", &hold))
             }
             "restore" => {
                 let mut outcome = self.app.restore(&self.caller, cwd, path, RestoreMode::Look)?;
                 if !want.dry_run && outcome.before.as_deref() != Some(&outcome.after) {
-                    let over = outcome.state();
+                    let over = outcome.checksum_before();
                     outcome = self.app.restore(&self.caller, cwd, path, RestoreMode::Do { over })?;
                 }
                 let restore = json!({
                     "path": outcome.path, "by": outcome.by, "kept_at": outcome.kept_at,
                     "restored": outcome.restored, "replaced": outcome.replaced,
                 });
-                told(self.app.one("restore", &restore))
+                told(self.app.wrap_one("restore", &restore))
             }
             _ => Err(ApiError::not_found()),
         }

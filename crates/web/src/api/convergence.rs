@@ -24,7 +24,7 @@ impl ApiCall<'_> {
                 self.items(&past)
             }
             ["merges"] => {
-                let overlaps = self.app.overlaps(Some(&project.id))?;
+                let overlaps = self.app.worktree_overlaps(Some(&project.id))?;
                 self.items(&overlaps)
             }
             ["topics"] => {
@@ -35,13 +35,13 @@ impl ApiCall<'_> {
             [number] => {
                 let number = number.parse().map_err(|_| ApiError::malformed("expected a number".into()))?;
                 let prediction = self.app.prediction(number, &project.id)?;
-                told(self.app.one("prediction", &prediction))
+                told(self.app.wrap_one("prediction", &prediction))
             }
             _ => Err(ApiError::not_found()),
         }
     }
 
-    /// Lists the agents that are best placed for a task.
+    /// Answers a request for the agents that are best placed for a task.
     pub(super) fn suggest(&mut self) -> ApiResult {
         let project = self.one_project()?;
         let task = self.about.task.clone().ok_or_else(|| missing("task"))?;

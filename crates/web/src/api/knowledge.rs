@@ -126,12 +126,12 @@ impl ApiCall<'_> {
             even_so: false,
         };
         let outcome = self.app.act_with(&mut *index, &request)?;
-        told(self.app.one("recorded", &outcome))
+        told(self.app.wrap_one("recorded", &outcome))
     }
 
     /// Finds a worktree in which a project is checked out.
     pub(super) fn worktree_of(&mut self, project: &Project) -> Result<PathBuf, ApiError> {
-        let worktree = self.app.worktrees(&Scope::Project(project.id.clone())).into_iter().next();
+        let worktree = self.app.main_worktrees(&Scope::Project(project.id.clone())).into_iter().next();
         worktree.ok_or_else(|| ApiError::malformed(format!("{} is not checked out here", project.name)))
     }
 }

@@ -94,7 +94,7 @@ impl ApiCall<'_> {
         for (agent, activity) in self.app.idle_recipients(&request, &outcome).unwrap_or_default() {
             self.calls.wake(&agent, &activity);
         }
-        told(self.app.one("message", &outcome))
+        told(self.app.wrap_one("message", &outcome))
     }
 
     /// Marks messages as read, once a client has shown them to somebody: until then they wait.

@@ -67,7 +67,7 @@ async fn serve(
     let call_off = CancelOnDrop::default();
     let is_cancelled = call_off.flag();
     let call = move |app: &mut App, calls: &dyn ServedContext| {
-        let caller = access.proves(calls.caller(ends));
+        let caller = access.add_proof(calls.caller(ends));
         let mut call = ApiCall { app, caller, calls, ends, about, is_cancelled };
         let verb: Vec<&str> = verb.split('/').collect();
         match method {
@@ -132,7 +132,7 @@ impl ApiCall<'_> {
             ["radar", rest @ ..] => self.radar(rest),
             ["agent", "handoff", agent] => {
                 let handoff = self.app.handoff(agent)?;
-                told(self.app.one("handoff", &handoff))
+                told(self.app.wrap_one("handoff", &handoff))
             }
             ["agent", "suggest"] => self.suggest(),
             ["inbox", rest @ ..] => self.inbox(rest),
@@ -179,7 +179,7 @@ impl ApiCall<'_> {
         let Some(key) = key else { return self.items(&settings.settings) };
         let key = consort_core::config::key(key)?;
         let setting = settings.settings.iter().find(|setting| setting.key == key.name);
-        told(self.app.one("setting", &setting))
+        told(self.app.wrap_one("setting", &setting))
     }
 
     /// Returns the directory that a call is about.

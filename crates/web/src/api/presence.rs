@@ -42,14 +42,14 @@ impl ApiCall<'_> {
         let Some(named) = named else { return self.items(&items) };
         let agent = self.app.find_agent(named)?;
         let item = items.into_iter().find(|item| item["session"] == agent.session.as_str());
-        told(self.app.one("agent", &item))
+        told(self.app.wrap_one("agent", &item))
     }
 
     /// Summarises a project.
     pub(super) fn status(&mut self) -> ApiResult {
         let (project, calls) = (self.one_project()?, self.calls);
         let status = self.app.status(&self.caller, &project, |agents| calls.look(agents))?;
-        told(self.app.one("status", &status))
+        told(self.app.wrap_one("status", &status))
     }
 
     pub(super) fn act_on_agent(&mut self, verb: &str, want: Named) -> ApiResult {
@@ -64,7 +64,7 @@ impl ApiCall<'_> {
                 let (agent, actor) = self.app.subject(caller, want.agent.as_deref())?;
                 let outcome = self.app.leave(&agent.session, LeaveReason::Asked, actor)?;
                 let outcome = outcome.ok_or(PresenceError::NotRegistered)?;
-                told(self.app.one("agent", &outcome))
+                told(self.app.wrap_one("agent", &outcome))
             }
             "rename" => {
                 let name = want.name.ok_or_else(|| missing("name"))?;
@@ -72,7 +72,7 @@ impl ApiCall<'_> {
                 let (agent, actor) = self.app.subject(caller, want.agent.as_deref())?;
                 let outcome = self.app.rename(&agent.session, &name, actor)?;
                 let renamed = json!({ "name": outcome.to, "was": outcome.from, "session": agent.session });
-                told(self.app.one("agent", &renamed))
+                told(self.app.wrap_one("agent", &renamed))
             }
             _ => Err(ApiError::not_found()),
         }
@@ -86,7 +86,7 @@ impl ApiCall<'_> {
             request.wish = NameWish::Insist(name);
         }
         let outcome = self.app.join(&request)?;
-        let mut agent = self.app.one("agent", &outcome.agent);
+        let mut agent = self.app.wrap_one("agent", &outcome.agent);
         agent["agent"]["joined"] = outcome.joined.into();
         agent["agent"]["others"] = outcome.others.len().into();
         told(agent)

@@ -56,6 +56,6 @@ impl ApiCall<'_> {
             }
             _ => return Err(ApiError::not_found()),
         };
-        told(self.app.one("task", &outcome))
+        told(self.app.wrap_one("task", &outcome))
     }
 }

@@ -118,7 +118,7 @@ impl SyncClient {
             Err(_) => return Ok(End::Lost("it does not answer".to_owned())),
         };
         news(SyncConnectionChange::Connected);
-        socket::meet(&self.inner, project.clone(), ApiAccess::All, &mut socket).await;
+        socket::sync_with_peer(&self.inner, project.clone(), ApiAccess::All, &mut socket).await;
         match socket.closed {
             // These codes say that connecting again would not help.
             Some((code @ 4400..4500, why)) => Err(SyncError::Refused(code, why)),

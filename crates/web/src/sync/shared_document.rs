@@ -101,7 +101,7 @@ impl SharedDocument {
         app.take_in_git_files(&self.scope());
         let mut slot = lock(&self.kept);
         let kept = self.up_to_date(slot.take(), app)?;
-        self.send(peer, sync::greet(&kept.document));
+        self.send(peer, sync::greeting_frame(&kept.document));
         self.tell(Some(peer), ASK_AWARENESS.to_vec());
         *slot = Some(kept);
         Ok(())
@@ -161,7 +161,7 @@ impl SharedDocument {
             return Err(CloseReason::behind());
         };
         if !entries.is_empty() {
-            let before = kept.document.vector();
+            let before = kept.document.state_vector();
             document::extend(&mut kept.document, &entries).map_err(|error| CloseReason::internal(&error))?;
             self.tell(None, difference(&kept.document, &before)?);
         }
@@ -187,12 +187,12 @@ impl SharedDocument {
     ) -> Result<(Kept, Option<Vec<u8>>), CloseReason> {
         let mut index = app.knowledge()?;
         app.merge_knowledge(&mut *index, &self.scope(), "sync", document::hex(update), edits)?;
-        app.note_recorded_everywhere(&self.scope());
+        app.request_git_files(&self.scope());
         let entries = app.knowledge_since(&self.scope(), &mut kept.place)?;
         if entries.is_some_and(|entries| entries.len() == 1) {
             return Ok((kept, None));
         }
-        let before = kept.document.vector();
+        let before = kept.document.state_vector();
         let kept = self.make(app)?;
         let difference = difference(&kept.document, &before)?;
         Ok((kept, Some(difference)))
@@ -227,8 +227,8 @@ pub(super) struct Speaker {
 
 /// Makes a frame with all changes that a peer of state vector `before` lacks.
 fn difference(document: &Document, before: &[u8]) -> Result<Vec<u8>, CloseReason> {
-    let update = document.since(before).map_err(|error| CloseReason::internal(&error))?;
-    Ok(sync::tell(&update))
+    let update = document.update_since(before).map_err(|error| CloseReason::internal(&error))?;
+    Ok(sync::update_frame(&update))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

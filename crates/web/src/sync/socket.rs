@@ -68,7 +68,7 @@ async fn begin(
         })?;
         // As everywhere, a caller that is neither an agent nor the person may only read.
         if access != ApiAccess::Read
-            && let Caller::Anonymous(why) = app.caller(&access.proves(calls.caller(ends)))?
+            && let Caller::Anonymous(why) = app.caller(&access.add_proof(calls.caller(ends)))?
         {
             return Err(PresenceError::from(why).into());
         }
@@ -103,11 +103,11 @@ impl PeerSocket for WebSocket {
 }
 
 async fn serve(inner: Arc<Inner>, project: ProjectId, access: ApiAccess, mut socket: WebSocket) {
-    meet(&inner, project, access, &mut socket).await;
+    sync_with_peer(&inner, project, access, &mut socket).await;
 }
 
 /// Keeps a project's knowledge in sync with the peer at the other end, until either side goes.
-pub(super) async fn meet(
+pub(super) async fn sync_with_peer(
     inner: &Arc<Inner>,
     project: ProjectId,
     access: ApiAccess,

@@ -85,7 +85,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         text.push('\n');
     }
     let request = SendRequest {
-        caller: person::acting(&mut opened.app)?,
+        caller: person::acting_caller(&mut opened.app)?,
         to: Recipients::Named(vec![to.clone()]),
         repository: Some(opened.place.repository.clone()),
         kind: MessageType::Handoff,
@@ -94,7 +94,11 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     };
     let outcome = opened.app.send(&request)?;
     let woken = wake::wake(world, &mut opened.app, &request, &outcome);
-    world.out.line(format!("Handed over to {} as message {}.", outcome.to[0].name, outcome.called()))?;
+    world.out.line(format!(
+        "Handed over to {} as message {}.",
+        outcome.to[0].name,
+        outcome.message_name()
+    ))?;
     woken.iter().try_for_each(|line| world.out.line(line))
 }
 

@@ -78,13 +78,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let verb = if outcome.joined { "Joined" } else { "Already here" };
     let agent = &outcome.agent;
     let branch = agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
-    let others = text::count(outcome.others.len(), "other agent");
+    let others = text::counted_noun(outcome.others.len(), "other agent");
     world.out.line(format!("{verb} as {} in {}{branch}. {others} here.", agent.name, agent.project.name))
 }
 
 /// Returns the agent as JSON, with whether it is new and how many others are here.
 fn joined(app: &mut App, outcome: &JoinOutcome) -> serde_json::Value {
-    let mut json = app.one("agent", &outcome.agent);
+    let mut json = app.wrap_one("agent", &outcome.agent);
     json["agent"]["joined"] = outcome.joined.into();
     json["agent"]["others"] = outcome.others.len().into();
     json
@@ -106,7 +106,7 @@ fn who_joins(app: &mut App, args: &Args) -> Result<(String, Process, SessionId),
             CommandError::user(format!("no process {pid} runs here"), "give the id of a running process")
         })?;
         if !may_register(pid, &app.host().ancestors(), is_agent) {
-            let facts = person::acting(app)?;
+            let facts = person::acting_caller(app)?;
             app.require_person(&facts)?;
         }
         let session = args.session.clone().unwrap_or_else(|| format!("pid-{pid}-{}", process.start));

@@ -23,7 +23,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     if let (Some(name), Caller::Person | Caller::Anonymous(_)) = (&args.agent, opened.caller()?) {
         let what = format!("send {} away and free what it has reserved", text::foreign(name, 50));
-        person::confirmed(&mut opened.app, &what)?;
+        person::confirmed_caller(&mut opened.app, &what)?;
     }
     let (agent, actor) = opened.subject(args.agent.as_deref())?;
     let outcome =
@@ -31,5 +31,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.json {
         return world.out.one(&mut opened.app, "agent", &outcome);
     }
-    world.out.line(format!("{} left. `consort agent join` in its session brings it back.", outcome.name))
+    let is_cli = consort_agents::ALL.iter().any(|cli| cli.kind() == agent.kind);
+    let join = match is_cli {
+        true => "consort agent join".to_owned(),
+        false => format!("consort agent join --pid $$ --kind {}", text::shell_quoted(&agent.kind)),
+    };
+    world.out.line(format!("{} left. `{join}` in its session brings it back.", outcome.name))
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
     };
     let request = SendRequest {
-        caller: person::acting(&mut opened.app)?,
+        caller: person::acting_caller(&mut opened.app)?,
         to: Recipients::Named(vec![to]),
         repository: Some(opened.place.repository.clone()),
         kind: MessageType::Delegate,
@@ -70,6 +70,6 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.json {
         return world.out.one(&mut opened.app, "message", &outcome);
     }
-    world.out.line(format!("Proposed to {} as message {}.", outcome.to[0].name, outcome.called()))?;
+    world.out.line(format!("Proposed to {} as message {}.", outcome.to[0].name, outcome.message_name()))?;
     woken.iter().try_for_each(|line| world.out.line(line))
 }

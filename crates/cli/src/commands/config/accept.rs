@@ -32,7 +32,7 @@ pub(crate) fn run(world: &World, _: &Args) -> CommandResult {
     if all.is_empty() {
         return world.out.line("Nothing here waits to be accepted.");
     }
-    let facts = person::confirmed(&mut app, "loosen protection as shown above")?;
+    let facts = person::confirmed_caller(&mut app, "loosen protection as shown above")?;
     app.accept(&facts, &all)?;
     // Opening the store publishes the settings that hooks need.
     world.open()?;

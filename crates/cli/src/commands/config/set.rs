@@ -51,9 +51,9 @@ pub(super) fn change(
         None => format!("unset {key}"),
     };
     let confirmed = match loosens(world, &mut app, key, &value_or_default(key, value)) {
-        true => Some(person::confirmed(&mut app, &what)?),
+        true => Some(person::confirmed_caller(&mut app, &what)?),
         false => {
-            let facts = person::acting(&mut app)?;
+            let facts = person::acting_caller(&mut app)?;
             app.require_person(&facts)?;
             None
         }
@@ -104,10 +104,10 @@ pub(crate) fn write(
         return Ok(format!("{key} is not set in {}", path.display()));
     };
     if is_project {
-        file.write(changed.as_bytes(), &world.pending())?;
+        file.write(changed.as_bytes(), &world.temporary_files())?;
     } else {
         private_dir(&world.paths.config)?;
-        write_own(&path, changed.as_bytes(), &world.pending())?;
+        write_own(&path, changed.as_bytes(), &world.temporary_files())?;
     }
     if let (Some(facts), Some(value)) = (confirmed, value) {
         app.accept(&facts, &Acceptance::new(&source, key, value).into_iter().collect::<Vec<_>>())?;

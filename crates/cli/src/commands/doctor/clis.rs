@@ -42,7 +42,7 @@ pub(super) fn check(world: &World) -> Vec<DoctorFinding> {
     }
     let versions = versions(&standings);
     let mut app = world.app();
-    let (now, heard) = (app.host().now(), app.last_heard().unwrap_or_default());
+    let (now, heard) = (app.host().now(), app.last_hook_times().unwrap_or_default());
     let since = |kind: &str| heard.get(kind).map(|at| now.since(*at));
     let mut findings = Vec::new();
     for (standing, version) in standings.iter().zip(versions) {
@@ -105,17 +105,19 @@ fn told_version(program: &Path) -> Option<String> {
 fn connection(standing: &ConnectionState, name: &str, heard: Option<i64>) -> DoctorFinding {
     let sentence = standing.sentence();
     let both = standing.user != State::Absent && standing.project != State::Absent;
-    if let Some(file) = standing.to_be_edited() {
+    if let Some(file) = standing.file_to_mend() {
         finding(name, Severity::Problem, sentence, Some(&edit(file)))
     } else if both {
         let detail = "connected for you and in this project: every hook runs twice";
         finding(name, Severity::Warning, detail, Some("consort uninit --project"))
     } else if standing.is_connected() {
-        let last = match heard {
-            Some(since) => format!("last hook {}", text::ago(since)),
-            None => "no hook heard so far".to_owned(),
+        // A CLI that is not on PATH runs all the same if it was heard: in an editor, or by its own path.
+        let (level, last) = match (heard, &standing.program) {
+            (Some(since), _) => (Severity::Ok, format!("last hook {}", text::ago(since))),
+            (None, Some(_)) => (Severity::Ok, "no hook heard so far".to_owned()),
+            (None, None) => (Severity::Absent, "not on PATH, and no hook heard so far".to_owned()),
         };
-        finding(name, Severity::Ok, format!("{sentence}; {last}{}", limits(standing.kind)), None)
+        finding(name, level, format!("{sentence}; {last}{}", limits(standing.kind)), None)
     } else if standing.user == State::Outdated || standing.project == State::Outdated {
         let flag = if standing.project == State::Outdated { " --project" } else { "" };
         finding(name, Severity::Problem, sentence, Some(&format!("consort init{flag}")))
@@ -181,7 +183,7 @@ fn unreviewed(world: &World, cli: &dyn AgentCli) -> Option<DoctorFinding> {
     }
     let read = |file: &Path| TheirFile::at(level, file).read().ok().flatten();
     let count = cli.unreviewed(level, &read).filter(|count| *count > 0)?;
-    let detail = format!("{} not reviewed by you: it does not run them", text::count(count, "hook"));
+    let detail = format!("{} not reviewed by you: it does not run them", text::counted_noun(count, "hook"));
     Some(finding(
         cli.title(),
         Severity::Problem,
@@ -204,7 +206,7 @@ pub(super) fn lacks_rules(
     };
     let is_lacking = |insertion: &Insertion| {
         let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
-        let found = insertion.format.connection(&text, &connect::hook_program(level));
+        let found = insertion.format.insertion_state(&text, &connect::hook_program(level));
         text.trim().is_empty() || matches!(found, Ok(InsertionState::Absent | InsertionState::Outdated))
     };
     cli.allow(level).iter().any(is_lacking)

@@ -98,7 +98,7 @@ fn summary(findings: &[DoctorFinding]) -> String {
     let found: Vec<String> = [(problems, "problem"), (warnings, "warning")]
         .into_iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| text::count(count, what))
+        .map(|(count, what)| text::counted_noun(count, what))
         .collect();
     match found.as_slice() {
         [] => "All is well.\n".to_owned(),
@@ -216,8 +216,11 @@ fn schema_and_size(world: &World, app: &mut App, entries: usize) -> DoctorFindin
             finding("store", Severity::Problem, detail, Some("cargo install --path crates/cli"))
         }
         _ => {
-            let detail =
-                format!("{store}, schema {}, {}", consort_sqlite::SCHEMA, text::count(entries, "entry"));
+            let detail = format!(
+                "{store}, schema {}, {}",
+                consort_sqlite::NEWEST_SCHEMA,
+                text::counted_noun(entries, "entry")
+            );
             finding("store", Severity::Ok, detail, None)
         }
     }
@@ -239,10 +242,7 @@ fn settings(world: &World) -> Vec<DoctorFinding> {
             .warnings
             .iter()
             .map(|warning| {
-                let fix = match warning.is_to_accept {
-                    true => Some("consort config accept".to_owned()),
-                    false => warning.file.as_deref().map(edit),
-                };
+                let fix = warning.file.as_deref().map(edit);
                 finding("settings", Severity::Warning, &warning.text, fix.as_deref())
             })
             .collect(),
@@ -279,7 +279,7 @@ fn hook_log(world: &World) -> DoctorFinding {
     let path = world.paths.hook_log();
     match fs::read_to_string(&path) {
         Ok(log) if !log.is_empty() => {
-            let failures = text::count(log.lines().count(), "failure");
+            let failures = text::counted_noun(log.lines().count(), "failure");
             let last = log.lines().last().unwrap_or_default();
             let (at, what) = last.split_once(' ').unwrap_or(("", last));
             let at = at.parse().map_or_else(|_| at.to_owned(), |at| time::local(Timestamp(at)));

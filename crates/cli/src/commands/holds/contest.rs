@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     let hold = opened.app.contest(&caller, &world.cwd, &args.resource, args.reason.as_deref())?;
     if args.json {
         return world.out.one(&mut opened.app, "reservation", &hold);

@@ -23,12 +23,12 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
     let project = (!args.all).then(|| opened.project.id.clone());
-    let lasts = opened.config.auto_claims_last();
+    let lasts = opened.config.auto_claim_duration();
     let outcome = opened.app.holds(&caller, project.as_ref(), lasts)?;
     if args.json {
         return world.out.json(&{
             let mut json = opened.app.items(&outcome.holds);
-            json["edited"] = opened.app.one("edited", &outcome.touched)["edited"].take();
+            json["edited"] = opened.app.wrap_one("edited", &outcome.touched)["edited"].take();
             json
         });
     }
@@ -53,8 +53,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     for seen in &outcome.touched {
         let who = if seen.yours { "you" } else { seen.name.as_str() };
-        let age = text::ago(outcome.at.since(seen.touch.at));
-        world.out.line(format!("  {}  {who}, {age}", text::foreign(&seen.touch.path, 120)))?;
+        let age = text::ago(outcome.at.since(seen.last_write.at));
+        world.out.line(format!("  {}  {who}, {age}", text::foreign(&seen.last_write.path, 120)))?;
     }
     Ok(())
 }

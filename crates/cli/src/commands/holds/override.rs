@@ -23,12 +23,12 @@ pub(crate) struct Args {
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let what = format!("let everyone write {} for {} minutes", text::foreign(&args.path, 120), args.minutes);
-    let caller = person::confirmed(&mut opened.app, &what)?;
+    let caller = person::confirmed_caller(&mut opened.app, &what)?;
     let hold = opened.app.override_hold(&caller, &world.cwd, &args.path, args.minutes)?;
     if args.json {
         return world.out.one(&mut opened.app, "reservation", &hold);
     }
-    let minutes = text::count(args.minutes as usize, "minute");
+    let minutes = text::counted_noun(args.minutes as usize, "minute");
     world.out.line(format!("Everyone may write {} for {minutes}.", shown(&hold)))
 }
 

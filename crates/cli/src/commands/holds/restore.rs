@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     let mut outcome = opened.app.restore(&caller, &world.cwd, &args.path, RestoreMode::Look)?;
     let is_as_kept = outcome.before.as_deref() == Some(&outcome.after);
     if !args.json {
@@ -42,7 +42,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         if is_asked && !agree(false, "Restore it?")? {
             return Err(CommandError::Told);
         }
-        let over = outcome.state();
+        let over = outcome.checksum_before();
         outcome = opened.app.restore(&caller, &world.cwd, &args.path, RestoreMode::Do { over })?;
     }
     if args.json {

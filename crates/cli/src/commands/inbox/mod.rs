@@ -7,7 +7,7 @@ mod thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::journal::Actor;
 use consort_core::messages::Correspondent;
 use consort_core::messages::Letter;
@@ -46,9 +46,9 @@ pub(crate) struct Args {
     /// Show a thread by any of its messages: `41`, or `web#41` for another project's
     #[arg(long, value_name = "N", conflicts_with_all = ["wait", "peek", "from", "all", "sent"])]
     thread: Option<MessageName>,
-    /// Most messages to list with `--all` or `--sent`
-    #[arg(short = 'n', value_name = "COUNT", default_value_t = 20)]
-    count: usize,
+    /// Most messages to list with `--all` or `--sent`: 20 if not given
+    #[arg(short = 'n', value_name = "COUNT")]
+    count: Option<usize>,
     /// Look without marking anything as read
     #[arg(long)]
     peek: bool,
@@ -60,21 +60,33 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// Messages that are listed if no number is given.
+const LISTED: usize = 20;
+
 /// Most failures of the store in a row after which a wait goes on, a second after the first and twice as long
 /// after each further one.
 const TRIES: u32 = 5;
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+    if let Some(count) = args.count.filter(|_| !args.all && !args.sent) {
+        return Err(CommandError::user(
+            "`-n` counts what a list shows",
+            format!(
+                "`consort inbox --all -n {count}` lists the last messages, `consort inbox --sent -n {count}` those you sent"
+            ),
+        ));
+    }
+    let count = args.count.unwrap_or(LISTED);
     if let Some(message) = &args.thread {
         return thread::run(world, message, args.json).map(|()| ExitCode::SUCCESS);
     }
     if args.sent {
-        return sent::run(world, args.count, args.json).map(|()| ExitCode::SUCCESS);
+        return sent::run(world, count, args.json).map(|()| ExitCode::SUCCESS);
     }
     let mut opened = world.open()?;
-    let mailbox = mailbox(&mut opened)?;
+    let mailbox = mailbox_owner(&mut opened)?;
     if args.all {
-        return list(world, &mut opened, args, &mailbox);
+        return list(world, &mut opened, count, args.json, &mailbox);
     }
     let from = args.from.clone().map(|name| match name.as_str() {
         "you" | "@me" => Correspondent::Only(Actor::Person),
@@ -107,11 +119,12 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 fn list(
     world: &World,
     opened: &mut OpenWorld,
-    args: &Args,
+    count: usize,
+    json: bool,
     mailbox: &Actor,
 ) -> Result<ExitCode, CommandError> {
-    let received = opened.app.received(mailbox, args.count)?;
-    if args.json {
+    let received = opened.app.received(mailbox, count)?;
+    if json {
         world.out.items(&mut opened.app, &received)?;
     } else {
         let (here, now) = (Some(&opened.project.id), opened.app.host().now());
@@ -140,7 +153,7 @@ fn wait(
     };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     // Opened before the first look, so that no message falls between the two.
-    let topic = Topic::Mailbox(request.mailbox.clone());
+    let topic = NewsTopic::Mailbox(request.mailbox.clone());
     let mut listener = Listener::open(&world.paths.listeners(), Some(&topic)).map_err(cannot_wait)?;
     let mut failures = 0;
     loop {
@@ -174,8 +187,8 @@ fn wait(
 }
 
 /// Returns the caller, whose own mailbox the command is about.
-pub(super) fn mailbox(opened: &mut OpenWorld) -> Result<Actor, CommandError> {
-    let facts = person::acting(&mut opened.app)?;
+pub(super) fn mailbox_owner(opened: &mut OpenWorld) -> Result<Actor, CommandError> {
+    let facts = person::acting_caller(&mut opened.app)?;
     match opened.app.caller(&facts)? {
         Caller::Agent(agent) => Ok(Actor::Agent(agent.session)),
         Caller::Person => Ok(Actor::Person),

@@ -1,6 +1,6 @@
 //! `consort inbox --sent`: shows the messages that you sent, and who has read them.
 
-use super::mailbox;
+use super::mailbox_owner;
 use crate::error::CommandResult;
 use crate::output;
 use crate::render::messages::posts;
@@ -8,7 +8,7 @@ use crate::world::World;
 
 pub(super) fn run(world: &World, count: usize, json: bool) -> CommandResult {
     let mut opened = world.open()?;
-    let me = mailbox(&mut opened)?;
+    let me = mailbox_owner(&mut opened)?;
     let sent = opened.app.sent(&me, count)?;
     if json {
         return world.out.items(&mut opened.app, &sent);

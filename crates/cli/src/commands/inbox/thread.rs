@@ -2,7 +2,7 @@
 
 use consort_core::messages::MessageName;
 
-use super::mailbox;
+use super::mailbox_owner;
 use crate::error::CommandResult;
 use crate::render::messages::posts;
 use crate::world::World;
@@ -13,6 +13,6 @@ pub(super) fn run(world: &World, message: &MessageName, json: bool) -> CommandRe
     if json {
         return world.out.items(&mut opened.app, &thread);
     }
-    let me = mailbox(&mut opened)?;
+    let me = mailbox_owner(&mut opened)?;
     world.out.text(posts(&thread, &me, &opened.project.id, opened.app.host().now()))
 }

@@ -12,7 +12,7 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(world: &World, _args: &Args) -> CommandResult {
     let mut app = world.app();
-    person::confirmed(&mut app, "make all tables again from the journal")?;
+    person::confirmed_caller(&mut app, "make all tables again from the journal")?;
     let entries = app.journal_rebuild()?;
-    world.out.line(format!("Rebuilt the tables from {}.", text::count(entries, "entry")))
+    world.out.line(format!("Rebuilt the tables from {}.", text::counted_noun(entries, "entry")))
 }

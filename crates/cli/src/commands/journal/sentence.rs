@@ -151,12 +151,12 @@ fn convergence(change: &ConvergenceChange, number: Option<Number>) -> String {
             )
         }
         ConvergenceChange::Resolved { number, outcome, how, tally, .. } => {
-            format!("prediction #{number} {}: {how}; threshold {:.2}", outcome.as_str(), tally.threshold)
+            format!("prediction #{number} {}: {how}; threshold {:.2}", outcome.words(), tally.threshold)
         }
         ConvergenceChange::Assigned { topic, domain: Some(domain) } => format!("{topic} belongs to {domain}"),
         ConvergenceChange::Assigned { topic, domain: None } => format!("{topic} belongs to no domain"),
         ConvergenceChange::Learned { learned } => {
-            format!("learned of {}", text::count(learned.len(), "topic"))
+            format!("learned of {}", text::counted_noun(learned.len(), "topic"))
         }
     }
 }
@@ -178,10 +178,10 @@ fn knowledge(change: &KnowledgeChange) -> String {
             names => format!("knowledge recorded: {names}"),
         },
         KnowledgeChange::Merged { edits, ahead, .. } => {
-            let count = text::count(edits.len(), "word");
+            let count = text::counted_noun(edits.len(), "word");
             let ahead = match ahead.len() {
                 0 => String::new(),
-                more => format!(" ({} dated too far ahead and left out)", text::count(more, "word")),
+                more => format!(" ({} dated too far ahead and left out)", text::counted_noun(more, "word")),
             };
             let names = names(&mut edits.iter().map(|one| &one.edit));
             format!("knowledge from elsewhere, {count}{ahead}: {names}")
@@ -366,7 +366,7 @@ fn message(
             messages.iter().filter_map(|id| Some(format!("#{}", numbers.get(id)?))).collect();
         match known.len() == messages.len() {
             true => format!("message{} {}", if known.len() == 1 { "" } else { "s" }, known.join(", ")),
-            false => text::count(messages.len(), "message"),
+            false => text::counted_noun(messages.len(), "message"),
         }
     };
     Ok(match change {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use consort_core::App;
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::journal::Entry;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
@@ -60,7 +60,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     // Opened before the first look, so that no entry falls between the two.
     let listener = args.follow.then(|| {
-        let topic = request.project.clone().map(Topic::Project);
+        let topic = request.project.clone().map(NewsTopic::Project);
         Listener::open(&world.paths.listeners(), topic.as_ref())
     });
     let listener = listener.transpose().map_err(cannot_wait)?;

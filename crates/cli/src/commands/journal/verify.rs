@@ -26,7 +26,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     } else if sound && found.is_published {
         world.out.line(format!(
             "Sound: {}, last {}.",
-            text::count(found.entries, "entry"),
+            text::counted_noun(found.entries, "entry"),
             found.last_seq
         ))?;
     }

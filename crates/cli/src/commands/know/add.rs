@@ -4,7 +4,7 @@
 use clap::builder::PossibleValuesParser;
 use consort_core::knowledge::FieldType;
 use consort_core::knowledge::Kind;
-use consort_core::knowledge::recording;
+use consort_core::knowledge::recording_action;
 use consort_core::text;
 use serde_json::Map;
 use serde_json::Value;
@@ -52,8 +52,11 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
         }
         _ => drop(props.insert(kind.key_field().to_owned(), args.name.as_str().into())),
     }
-    // For an entity that is recorded already, a field may come in the place of the text.
-    let is_field = |text: &&String| text.split_once('=').is_some_and(|(name, _)| kind.field(name).is_some());
+    // For an entity that is recorded already, a field may come in the place of the text; one that is misspelt,
+    // or of another kind, is refused below.
+    let names = || Kind::ALL.iter().flat_map(|kind| kind.fields()).map(|field| field.name);
+    let is_field =
+        |text: &&String| text.split_once('=').is_some_and(|(name, _)| text::nearest(name, names()).is_some());
     let text = args.text.iter().filter(|text| !is_field(text));
     props.extend(text.map(|text| (kind.fields()[1].name.to_owned(), Value::from(text.as_str()))));
     for field in args.text.iter().filter(is_field).chain(&args.fields) {
@@ -72,7 +75,7 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
             _ => drop(props.insert(name.to_owned(), value.into())),
         }
     }
-    let action = recording(kind);
+    let action = recording_action(kind);
     let mut opened = world.open()?;
     let scope = args.scope.of(&opened);
     knowledge::act(

@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use consort_core::text;
-use consort_host::Cache;
 use consort_host::LARGEST_RESULT;
+use consort_host::ResultCache;
 use serde_json::Value;
 use serde_json::json;
 
@@ -49,9 +49,9 @@ pub(crate) enum Command {
 
 pub(super) fn run(world: &World, command: &Command) -> CommandResult {
     let dir = world.paths.data.join("cache");
-    let cache = Cache::new(dir.clone());
+    let cache = ResultCache::new(dir.clone());
     if matches!(command, Command::Put { .. } | Command::Clear { .. }) {
-        person::known(&mut world.app())?;
+        person::refuse_anonymous(&mut world.app())?;
     }
     let told = |noun: &str, thing: Value| envelope::one(world, world.app().host().now(), noun, &thing);
     match command {
@@ -88,7 +88,11 @@ pub(super) fn run(world: &World, command: &Command) -> CommandResult {
         Command::Size { json: false } => {
             let size = cache.size();
             let bytes = usize::try_from(size.bytes).unwrap_or(usize::MAX);
-            let line = format!("{}, {}", text::count(size.results, "result"), text::count(bytes, "byte"));
+            let line = format!(
+                "{}, {}",
+                text::counted_noun(size.results, "result"),
+                text::counted_noun(bytes, "byte")
+            );
             world.out.line(line)
         }
         Command::Clear { json } => {
@@ -99,7 +103,7 @@ pub(super) fn run(world: &World, command: &Command) -> CommandResult {
 }
 
 /// Returns the size of the cache as JSON.
-fn of(cache: &Cache) -> Value {
+fn of(cache: &ResultCache) -> Value {
     let size = cache.size();
     json!({ "results": size.results, "bytes": size.bytes })
 }

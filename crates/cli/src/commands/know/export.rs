@@ -33,7 +33,11 @@ pub(super) fn run(world: &World, args: &ScopeArgs, is_markdown: bool, to: Option
             let written = json!({ "directory": dir, "files": files.len() });
             return envelope::one(world, now, "written", &written);
         }
-        return world.out.line(format!("Wrote {} to {}", text::count(files.len(), "file"), dir.display()));
+        return world.out.line(format!(
+            "Wrote {} to {}",
+            text::counted_noun(files.len(), "file"),
+            dir.display()
+        ));
     }
     if args.json {
         return envelope::list(world, now, &all.iter().map(Known::item).collect::<Vec<_>>());

@@ -17,7 +17,7 @@ pub(super) fn run(world: &World, name: &str, args: &ScopeArgs) -> CommandResult 
     let scope = args.of(&opened);
     file::take_in(&mut opened, &scope);
     let request = ForgetRequest {
-        caller: person::acting(&mut opened.app)?,
+        caller: person::acting_caller(&mut opened.app)?,
         worktree: opened.place.worktree.clone(),
         scope: scope.clone(),
         name: name.to_owned(),

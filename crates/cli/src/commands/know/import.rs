@@ -10,7 +10,7 @@ use consort_core::knowledge::ImportOutcome;
 use consort_core::knowledge::ImportedThing;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Scope;
-use consort_core::knowledge::imported;
+use consort_core::knowledge::import_action;
 use consort_core::knowledge::slug;
 use consort_core::text;
 use serde_json::Value;
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    person::known(&mut opened.app)?;
+    person::refuse_anonymous(&mut opened.app)?;
     let (scope, path) = (args.scope.of(&opened), args.file.as_path());
     file::take_in(&mut opened, &scope);
     if path.extension().is_some_and(|kind| kind == "yjs") {
@@ -56,7 +56,7 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
         if args.scope.json {
             return envelope::one(world, opened.app.host().now(), "imported", &json!({ "recorded": count }));
         }
-        return world.out.line(format!("{} new.", text::count(count, "word")));
+        return world.out.line(format!("{} new.", text::counted_noun(count, "word")));
     }
     if path.is_dir() {
         let things = pages(&mut opened, &scope, path)?;
@@ -90,7 +90,7 @@ fn lines(file: &Path, text: &str) -> Result<Vec<ImportedThing>, CommandError> {
     let mut things = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let one: Option<Value> = serde_json::from_str(line).ok();
-        let thing = one.as_ref().and_then(|one| Some((one, imported(one)?)));
+        let thing = one.as_ref().and_then(|one| Some((one, import_action(one)?)));
         let Some((one, action)) = thing else {
             return Err(CommandError::user(
                 format!("{}, line {}: it cannot be understood", file.display(), number + 1),
@@ -135,7 +135,7 @@ fn page(
     let Some(thing) = markdown::thing(text, &|at| time::moment(at, now, &worktree)) else { return Ok(None) };
     let action = thing.action[0].as_str().unwrap_or_default();
     let field = |name: &str| thing.action[1][name].as_str().unwrap_or_default().to_owned();
-    let kind = Kind::ALL.into_iter().find(|kind| consort_core::knowledge::recording(*kind) == action);
+    let kind = Kind::ALL.into_iter().find(|kind| consort_core::knowledge::recording_action(*kind) == action);
     let index = opened.app.knowledge()?;
     let known = match kind {
         Some(Kind::Relationship) => {
@@ -174,7 +174,7 @@ fn record(
     // Relationships come after the things that they link.
     things.sort_by_key(|thing| thing.action[0] == "link-entities");
     let request = ActRequest {
-        caller: person::acting(&mut opened.app)?,
+        caller: person::acting_caller(&mut opened.app)?,
         worktree: opened.place.worktree.clone(),
         cwd: opened.cwd.clone(),
         scope: scope.clone(),
@@ -188,7 +188,7 @@ fn record(
     if args.scope.json {
         return envelope::one(world, now, "imported", &json!(outcome));
     }
-    world.out.line(format!("Recorded {}.", text::count(outcome.recorded, "action")))?;
+    world.out.line(format!("Recorded {}.", text::counted_noun(outcome.recorded, "action")))?;
     for link in &outcome.dangling {
         world.out.line(format!("Nothing is known yet of an end of it: {}", text::one_line(link, 200)))?;
     }
@@ -212,7 +212,7 @@ fn candidates(
     let chosen: Option<Vec<&markdown::Statement>> = numbers
         .and_then(|numbers| numbers.into_iter().map(|number| found.get(number.checked_sub(1)?)).collect());
     let Some(chosen) = chosen else {
-        let what = format!("`{take}` does not say which of {}", text::count(found.len(), "candidate"));
+        let what = format!("`{take}` does not say which of {}", text::counted_noun(found.len(), "candidate"));
         return Err(CommandError::user(what, "write them as `1,3`, or `all`"));
     };
     let thing = |one: &markdown::Statement| {
@@ -248,5 +248,5 @@ fn offer(
         world.out.line(text::one_line(&line, 200))?;
     }
     let how = format!("`consort know import {} --take 1,3` records some as notes", args.file.display());
-    world.out.line(format!("{}; {how}", text::count(new.len(), "candidate")))
+    world.out.line(format!("{}; {how}", text::counted_noun(new.len(), "candidate")))
 }

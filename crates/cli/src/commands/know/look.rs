@@ -132,7 +132,7 @@ fn found(opened: &mut OpenWorld, scope: &Scope, look: &LookUp<'_>) -> Result<Vec
         _ => {
             for kind in Kind::ALL {
                 index.each(scope, kind, &mut |row| {
-                    if row.stale().is_some() {
+                    if row.stale_since().is_some() {
                         found.push(row.decode());
                     }
                 })?;

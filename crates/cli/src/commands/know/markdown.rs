@@ -10,7 +10,7 @@ use consort_core::knowledge::ImportedThing;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;
 use consort_core::knowledge::Source;
-use consort_core::knowledge::recording;
+use consort_core::knowledge::recording_action;
 use consort_core::knowledge::slug;
 use consort_core::text;
 use serde_json::Map;
@@ -70,7 +70,7 @@ pub(super) fn thing(page: &str, moment: &dyn Fn(&str) -> Option<Timestamp>) -> O
     if !body.trim().is_empty() {
         fields.insert(body_field(kind).to_owned(), body.trim().into());
     }
-    Some(ImportedThing { action: json!([recording(kind), fields]), by, at })
+    Some(ImportedThing { action: json!([recording_action(kind), fields]), by, at })
 }
 
 /// Reduces a page to what somebody has changed in it, as said by the one who imports it now; `None` if the

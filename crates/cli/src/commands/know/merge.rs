@@ -32,7 +32,7 @@ pub(super) fn join(world: &World, ours: &Path, theirs: &Path) -> Result<ExitCode
     let (one, other) = (file::bytes(ours)?, file::bytes(theirs)?);
     let mut document = document::Document::load(&one).map_err(cannot_merge)?;
     document.merge(&other).map_err(cannot_merge)?;
-    TheirFile::OfUser(ours.to_owned()).write(&document.state(), &world.pending())?;
+    TheirFile::OfUser(ours.to_owned()).write(&document.state(), &world.temporary_files())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -40,7 +40,7 @@ fn cannot_merge(error: impl std::fmt::Display) -> CommandError {
     CommandError::user(format!("they cannot be merged: {error}"), "`consort know save` writes one anew")
 }
 
-pub(super) fn attempt() -> Result<ExitCode, CommandError> {
+pub(super) fn check_document() -> Result<ExitCode, CommandError> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().read_to_end(&mut bytes);
     let is_good = read.is_ok() && document::Document::load(&bytes).is_ok();

@@ -188,6 +188,6 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
         Command::Merge { ours, theirs, .. } => merge::run(ours, theirs),
         Command::Join { ours, theirs } => merge::join(world, ours, theirs),
         Command::TakeIn => take_in::run(world),
-        Command::Try => merge::attempt(),
+        Command::Try => merge::check_document(),
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     }
     file::take_in(&mut opened, &scope);
     let request = RenewRequest {
-        caller: person::acting(&mut opened.app)?,
+        caller: person::acting_caller(&mut opened.app)?,
         scope,
         worktree: opened.place.worktree.clone(),
         cwd: opened.cwd.clone(),

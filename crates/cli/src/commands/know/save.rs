@@ -10,7 +10,7 @@ use crate::world::World;
 
 pub(super) fn run(world: &World, is_json: bool) -> CommandResult {
     let mut opened = world.open()?;
-    person::known(&mut opened.app)?;
+    person::refuse_anonymous(&mut opened.app)?;
     let scope = consort_core::knowledge::Scope::Project(opened.project.id.clone());
     // Anything that only the file says would be lost.
     file::take_in(&mut opened, &scope);

@@ -46,5 +46,5 @@ fn things(world: &World, opened: &mut OpenWorld, words: &str, is_json: bool) -> 
     if found.is_empty() {
         return world.out.line("Nothing found.");
     }
-    found.iter().try_for_each(|(scope, known)| world.out.line(known.found_in(scope)))
+    found.iter().try_for_each(|(scope, known)| world.out.line(known.scoped_line(scope)))
 }

@@ -45,7 +45,7 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     // All knowledge leaves the machine, so this is for the person.
     person::refuse_agents(&mut opened.app)?;
-    person::known(&mut opened.app)?;
+    person::refuse_anonymous(&mut opened.app)?;
     let remote = remote(world, &opened, args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(&format!("it cannot be begun: {error}")))?;

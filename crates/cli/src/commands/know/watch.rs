@@ -1,6 +1,6 @@
 //! The command `consort know watch`: marks knowledge as stale when its files change.
 
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::text;
 use consort_host::notify::Listener;
 use serde_json::json;
@@ -24,10 +24,10 @@ pub(crate) struct Args {
 
 pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    person::known(&mut opened.app)?;
+    person::refuse_anonymous(&mut opened.app)?;
     let places = [(opened.project.id.clone(), opened.place.worktree.clone())];
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
-    let topic = Topic::Project(opened.project.id.clone());
+    let topic = NewsTopic::Project(opened.project.id.clone());
     let mut listener = Listener::open(&world.paths.listeners(), Some(&topic)).map_err(cannot_wait)?;
     let mut watcher = if args.once { FileWatcher::once() } else { FileWatcher::begin() };
     loop {

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::process::Stdio;
 
 use consort_core::monitor::PaneAddress;
-use consort_core::monitor::PaneKeeper as _;
+use consort_core::monitor::PaneManager as _;
 use consort_host::Tmux;
 use consort_host::env;
 

@@ -75,7 +75,7 @@ impl Follow<'_> {
                     started = follow_start(self.tmux, &pane.address, &signature, &policy)?;
                 }
                 // The reason for the refusal may pass.
-                TypingOutcome::Refused(refusal) if refusal.passes() => self.tmux.pause(RETRY),
+                TypingOutcome::Refused(refusal) if refusal.is_temporary() => self.tmux.pause(RETRY),
                 TypingOutcome::Refused(_) => break,
             }
         }

@@ -18,7 +18,7 @@ use consort_core::monitor::MayOpenRequest;
 use consort_core::monitor::NewPane;
 use consort_core::monitor::OpenedPane;
 use consort_core::monitor::PaneAddress;
-use consort_core::monitor::PaneKeeper as _;
+use consort_core::monitor::PaneManager as _;
 use consort_core::monitor::PaneViewer as _;
 use consort_core::monitor::Permissions;
 use consort_core::monitor::TerminalError;
@@ -100,7 +100,7 @@ struct Pane {
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let (count, cli) = meant(&args.what)?;
     let mut opened = world.open()?;
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     let prompt = prompt(args)?;
     let permissions = args.permissions.as_deref().and_then(Permissions::named);
     let arguments = arguments(cli, permissions, prompt.as_deref(), &args.arguments)?;
@@ -263,13 +263,13 @@ fn open_one(
         (None, Some(branch)) => worktree::make(&opened.place, branch, name)?,
         (None, None) => world.cwd.clone(),
     };
-    let run = with::connected(world, *cli, &cwd, arguments, &env::get)?;
+    let run = with::connected_run(world, *cli, &cwd, arguments, &env::get)?;
     let mut launch = Launch::new(run.program, run.arguments);
     launch.environment.extend(run.variables);
     launch.environment.insert("CONSORT_NAME".into(), name.to_string());
     let id: String = opened.app.host().random().iter().map(|byte| format!("{byte:02x}")).collect();
     let new = NewPane {
-        server: Tmux::server(),
+        server: Tmux::server_socket(),
         name: name.to_string(),
         cwd: cwd.clone(),
         command: launch.command(world, &id)?,
@@ -285,7 +285,7 @@ fn open_one(
     let (project, _) = opened.app.project(&cwd)?;
     let keeps_prompts = opened.config.get("privacy.store_prompts") == "true";
     let record = OpenedPane {
-        place: opened.app.pane_place(&address, pid),
+        place: opened.app.pane_identity(&address, pid),
         name: name.clone(),
         cli: cli.kind().to_owned(),
         project: Some(project.id),

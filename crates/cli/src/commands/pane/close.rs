@@ -45,13 +45,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     let panes = match args.all {
         true => {
             let all = opened.app.panes()?.into_iter().filter(|pane| pane.opener().is_some());
             let mut yours = Vec::new();
             for pane in all {
-                if opened.app.may_use_pane(&caller, &pane).is_ok() {
+                if opened.app.require_pane_access(&caller, &pane).is_ok() {
                     yours.push(pane);
                 }
             }
@@ -61,7 +61,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     };
     let mut items = Vec::new();
     for pane in &panes {
-        let actor = opened.app.may_use_pane(&caller, pane)?;
+        let actor = opened.app.require_pane_access(&caller, pane)?;
         items.push(close(world, &mut opened, pane, actor, args.json)?);
     }
     if args.json {
@@ -165,8 +165,10 @@ fn lines_of(diff: &str) -> (usize, usize) {
 fn report(world: &World, name: &str, ended: &Ended, last: &[String]) -> CommandResult {
     let how = match (ended.left.len(), ended.forced) {
         (0, 0) => "Closed".to_owned(),
-        (0, forced) => format!("Closed ({} had to be ended by force)", text::count(forced, "process")),
-        (left, _) => format!("{} of it cannot be ended. Closed otherwise", text::count(left, "process")),
+        (0, forced) => format!("Closed ({} had to be ended by force)", text::counted_noun(forced, "process")),
+        (left, _) => {
+            format!("{} of it cannot be ended. Closed otherwise", text::counted_noun(left, "process"))
+        }
     };
     world.out.line(format!("{how}: {name}"))?;
     last.iter().try_for_each(|line| world.out.line(format!("  {line}")))

@@ -1,7 +1,7 @@
 //! The command `consort pane focus`: brings the pane of an agent to the front, no matter who
 //! started it.
 
-use consort_core::monitor::PaneKeeper as _;
+use consort_core::monitor::PaneManager as _;
 use consort_host::Tmux;
 
 use crate::error::CommandError;

@@ -49,6 +49,6 @@ pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
         Command::Close(args) => close::run(world, args),
         Command::Explain(args) => explain::run(world, args),
         Command::Watch(args) => watch::run(world, args),
-        Command::Start { file } => launch::start(file),
+        Command::Start { file } => launch::become_program(file),
     }
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::error::CommandResult;
 use crate::output;
 use crate::panes::role::WatcherRole;
-use crate::panes::watcher::Seen;
+use crate::panes::watcher::PaneChange;
 use crate::panes::watcher::TICK;
 use crate::panes::watcher::Watcher;
 use crate::time;
@@ -52,7 +52,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                     shown.show(world, &PaneNews::of(one))?;
                 }
                 watcher.act(&mut opened)?;
-                watcher.say(&opened.app);
+                watcher.publish_states(&opened.app);
                 let took = Duration::from_millis(watcher.now().since(began).unsigned_abs());
                 watcher.tmux.pause(TICK.saturating_sub(took));
             }
@@ -87,7 +87,7 @@ struct PaneNews {
 }
 
 impl PaneNews {
-    fn of(seen: &Seen) -> Self {
+    fn of(seen: &PaneChange) -> Self {
         let Transition { to, question, .. } = &seen.transition;
         Self {
             agent: seen.subject.agent_json(),

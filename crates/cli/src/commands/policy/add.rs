@@ -31,8 +31,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let now = opened.app.host().now();
     let told = shown(&rule, &opened, now);
     let caller = match rule.effect {
-        RuleEffect::Allow => person::confirmed(&mut opened.app, &format!("{told}, without asking you"))?,
-        RuleEffect::Ask | RuleEffect::Deny => person::acting(&mut opened.app)?,
+        RuleEffect::Allow => {
+            person::confirmed_caller(&mut opened.app, &format!("{told}, without asking you"))?
+        }
+        RuleEffect::Ask | RuleEffect::Deny => person::acting_caller(&mut opened.app)?,
     };
     let number = opened.app.add_rule(&caller, NewRule { rule, lasts: args.lasts })?;
     if args.json {

@@ -39,7 +39,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             (0, _) => "not used this week".to_owned(),
             (count, last) => format!(
                 "decided {} this week, last {}",
-                text::count(count, "time"),
+                text::counted_noun(count, "time"),
                 text::ago(now.since(last.unwrap_or(now)))
             ),
         };

@@ -23,9 +23,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let record = record.ok_or(PolicyError::NoSuchRule { number })?;
     let told = shown(&record.rule, &opened, now);
     let caller = match record.rule.effect {
-        RuleEffect::Allow => person::acting(&mut opened.app)?,
+        RuleEffect::Allow => person::acting_caller(&mut opened.app)?,
         RuleEffect::Ask | RuleEffect::Deny => {
-            person::confirmed(&mut opened.app, &format!("remove the rule: {told}"))?
+            person::confirmed_caller(&mut opened.app, &format!("remove the rule: {told}"))?
         }
     };
     opened.app.remove_rule(&caller, number)?;

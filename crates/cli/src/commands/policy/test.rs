@@ -69,7 +69,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let counted = |effect| tried.iter().filter(|tried| tried.would == effect).count();
     world.out.line(format!(
         "Of {}: {} allowed, {} refused, {} left to you.",
-        text::count(tried.len(), "question"),
+        text::counted_noun(tried.len(), "question"),
         counted(Some(RuleEffect::Allow)),
         counted(Some(RuleEffect::Deny)),
         counted(None) + counted(Some(RuleEffect::Ask)),

@@ -25,7 +25,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     for prediction in past.iter().rev() {
         let Some(ended) = &prediction.ended else { continue };
         let (pair, signal) = (pair(prediction), evidence(&prediction.signal));
-        let (outcome, how) = (ended.outcome.as_str(), text::one_line(&ended.how, 100));
+        let (outcome, how) = (ended.outcome.words(), text::one_line(&ended.how, 100));
         let age = text::ago(now.since(ended.at));
         world.out.line(format!(
             "prediction #{} {pair}: {signal}\n    {outcome}, {age}: {how}",

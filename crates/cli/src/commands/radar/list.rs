@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use consort_core::convergence::AgentTopics;
 use consort_core::convergence::PairView;
-use consort_core::convergence::RadarOutcome;
+use consort_core::convergence::RadarView;
 use consort_core::convergence::Trend;
-use consort_core::host::Topic;
+use consort_core::host::NewsTopic;
 use consort_core::text;
 use consort_host::env;
 use consort_host::notify::Listener;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
-    let topic = Topic::Project(opened.project.id.clone());
+    let topic = NewsTopic::Project(opened.project.id.clone());
     let listener = args.watch.then(|| Listener::open(&world.paths.listeners(), Some(&topic)));
     let mut listener = listener.transpose().map_err(cannot_wait)?;
     let mut shown = String::new();
@@ -42,7 +42,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         let outcome = opened.app.radar(&opened.project.id, &env::get)?;
         let screen = if args.json {
             // A new time alone is no change.
-            let told = RadarOutcome { at: consort_core::Timestamp(0), ..outcome.clone() };
+            let told = RadarView { at: consort_core::Timestamp(0), ..outcome.clone() };
             serde_json::to_string(&told).unwrap_or_default()
         } else {
             lines(&outcome).join("\n")
@@ -54,7 +54,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             if args.json {
                 world.out.json(&{
                     let mut json = opened.app.items(&outcome.pairs);
-                    json["agents"] = opened.app.one("agents", &outcome.agents)["agents"].take();
+                    json["agents"] = opened.app.wrap_one("agents", &outcome.agents)["agents"].take();
                     json["tally"] = serde_json::to_value(outcome.tally).unwrap_or_default();
                     json
                 })?;
@@ -69,7 +69,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
 }
 
-fn lines(outcome: &RadarOutcome) -> Vec<String> {
+fn lines(outcome: &RadarView) -> Vec<String> {
     if outcome.agents.len() < 2 {
         return vec!["Fewer than two agents are here: nobody can meet.".into()];
     }

@@ -22,9 +22,9 @@ pub(crate) struct Args {
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let project = (!args.all).then(|| opened.project.id.clone());
-    let overlaps = opened.app.overlaps(project.as_ref())?;
+    let overlaps = opened.app.worktree_overlaps(project.as_ref())?;
     if !args.quiet {
-        opened.app.tell_overlaps(&overlaps)?;
+        opened.app.tell_worktree_overlaps(&overlaps)?;
     }
     if args.json {
         return world.out.items(&mut opened.app, &overlaps);

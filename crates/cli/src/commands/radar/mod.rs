@@ -53,7 +53,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
 /// Formats a signal's measures: `mutual deepening, 0.80, about 1 prompt away`.
 fn measure(signal: &Signal) -> String {
-    let distance = text::count(signal.distance as usize, "prompt");
+    let distance = text::counted_noun(signal.distance as usize, "prompt");
     format!("{}, {:.2}, about {distance} away", signal.kind.as_str(), signal.confidence)
 }
 

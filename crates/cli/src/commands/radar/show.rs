@@ -47,7 +47,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             let ago = text::ago(now.since(ended.at));
             world.out.line(format!(
                 "It ended {ago} as {}: {}.",
-                ended.outcome.as_str(),
+                ended.outcome.words(),
                 text::one_line(&ended.how, 200)
             ))
         }

@@ -41,7 +41,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         Some(Command::Forget { topics }) => (topics, None),
     };
     // Agents may run `radar` without asking, so changes to everyone's warnings are the person's alone.
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     opened.app.require_person(&caller)?;
     opened.app.assign_domain(topics, domain, Actor::Person)?;
     let topics = text::first_few(topics.iter().cloned(), 8);

@@ -1,12 +1,12 @@
 //! The command `consort roles set`: changes a value of a role, in the user's file.
 
 use consort_agents::run_files::with_role_value;
-use consort_core::dispatch::RoleEntry;
 use consort_core::dispatch::RoleError;
 use consort_core::dispatch::RoleKey;
 use consort_core::dispatch::RoleLayer;
 use consort_core::dispatch::RoleSource;
 use consort_core::dispatch::RoleValue;
+use consort_core::dispatch::RoleValues;
 use consort_core::dispatch::check_role_name;
 use consort_core::dispatch::find_role;
 use consort_core::dispatch::is_looser;
@@ -62,7 +62,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let changed = with_role_value(&text, &args.role, key, &value)
         .map_err(|problems| unchanged(&BadFile { path: path.clone(), problems }))?;
     private_dir(&world.paths.config)?;
-    write_own(&path, changed.as_bytes(), &world.pending())?;
+    write_own(&path, changed.as_bytes(), &world.temporary_files())?;
     let (layers, bad) = roles::layers(&world.paths, &worktree)?;
     for file in &bad {
         output::note(format_args!("Warning: {}", file.error().in_a_line()));
@@ -92,9 +92,9 @@ fn require_person(
     let app = &mut opened.app;
     if is_looser(key, before, value, default) {
         let shown = text::one_line(&value.to_string(), 80);
-        person::confirmed(app, &format!("set {} of the role {role} to {shown}", key.name))?;
+        person::confirmed_caller(app, &format!("set {} of the role {role} to {shown}", key.name))?;
     } else {
-        let facts = person::acting(app)?;
+        let facts = person::acting_caller(app)?;
         app.require_person(&facts)?;
     }
     Ok(())
@@ -109,6 +109,6 @@ fn value_in<'a>(
 ) -> Option<&'a RoleValue> {
     let layers = layers.iter().rev().filter(|layer| is_meant(&layer.source));
     let mut entries = layers.flat_map(|layer| &layer.roles).filter(|entry| entry.name == role);
-    let of = |entry: &'a RoleEntry| entry.values.iter().find(|(one, _)| *one == key).map(|(_, value)| value);
+    let of = |entry: &'a RoleValues| entry.values.iter().find(|(one, _)| *one == key).map(|(_, value)| value);
     entries.find_map(of)
 }

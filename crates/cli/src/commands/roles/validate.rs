@@ -47,10 +47,12 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         }
     }
     if bad.is_empty() {
-        let names = text::count(all.len(), "role");
+        let names = text::counted_noun(all.len(), "role");
         world.out.line(match files {
             0 => format!("Sound: {names}, all of them shipped."),
-            _ => format!("Sound: {names}, from {} besides what is shipped.", text::count(files, "file")),
+            _ => {
+                format!("Sound: {names}, from {} besides what is shipped.", text::counted_noun(files, "file"))
+            }
         })?;
     }
     roles::notes(&all).for_each(output::note);

@@ -12,11 +12,11 @@ use consort_core::dispatch::BatchPolicy;
 use consort_core::dispatch::BatchTask;
 use consort_core::dispatch::BatchTaskState;
 use consort_core::dispatch::CONCURRENCY;
+use consort_core::dispatch::CostSum;
 use consort_core::dispatch::OnFailure;
 use consort_core::dispatch::RunOptions;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
-use consort_core::dispatch::Sum;
 use consort_core::dispatch::batch_step;
 use consort_core::dispatch::in_dollars;
 use consort_core::dispatch::looks_like_file;
@@ -87,12 +87,12 @@ struct Going<'a> {
     name: String,
     states: Vec<BatchTaskState>,
     runs: Vec<Option<RunRecord>>,
-    spent: Sum,
+    spent: CostSum,
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     let batch = tasks(args)?;
     let count = batch.tasks.len();
     let name: String = opened.app.host().random()[..4].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -104,7 +104,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         name,
         states: vec![BatchTaskState::Waiting; count],
         runs: vec![None; count],
-        spent: Sum::default(),
+        spent: CostSum::default(),
     };
     going.say_estimate(&mut opened)?;
     let interrupts = Interrupts::listen();
@@ -155,7 +155,7 @@ impl Going<'_> {
                 format!("about {} each, {} in all", in_dollars(one), in_dollars(all))
             },
         );
-        output::note(format_args!("{}: {cost}", text::count(count, "task")));
+        output::note(format_args!("{}: {cost}", text::counted_noun(count, "task")));
         Ok(())
     }
 
@@ -206,7 +206,9 @@ impl Going<'_> {
                 continue;
             }
             self.states[at] = match now.state {
-                RunState::Done if now.end.as_ref().is_some_and(|end| end.is_well()) => BatchTaskState::Done,
+                RunState::Done if now.end.as_ref().is_some_and(|end| end.is_done_and_merged()) => {
+                    BatchTaskState::Done
+                }
                 RunState::Cancelled => BatchTaskState::Cancelled,
                 _ => BatchTaskState::Failed,
             };
@@ -250,7 +252,7 @@ impl Going<'_> {
     fn sum_up(&self) -> Result<u8, CommandError> {
         let count = |wanted: BatchTaskState| self.states.iter().filter(|state| **state == wanted).count();
         let (done, all) = (count(BatchTaskState::Done), self.states.len());
-        output::note(format_args!("{done} of {} done, {}", text::count(all, "task"), self.spent));
+        output::note(format_args!("{done} of {} done, {}", text::counted_noun(all, "task"), self.spent));
         Ok(if done == all { 0 } else { exit::RUN_FAILED })
     }
 }
@@ -262,7 +264,7 @@ fn tasks(args: &Args) -> Result<Batch, CommandError> {
     if only && file.is_file() {
         let cannot = |error| CommandError::file("cannot read", file, error);
         let text = std::fs::read_to_string(file).map_err(cannot)?;
-        let read = read_batch(&text, BatchForm::of(&words[0]));
+        let read = read_batch(&text, BatchForm::by_file_name(&words[0]));
         return read.map_err(|problems| BadFile { path: file.to_owned(), problems }.error());
     }
     // A mistyped file name that is taken for a task would cost money.

@@ -54,7 +54,7 @@ pub(crate) struct Args {
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let chain = read(&args.file)?;
     let mut opened = world.open()?;
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     let original = args.original.clone().unwrap_or(chain.original);
     let interrupts = Interrupts::listen();
     let batch: String = opened.app.host().random()[..4].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -91,7 +91,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         let broken = broken(step, &ended, &result);
         let is_last = at + 1 == count;
         tell(world, &mut opened, args.json, &ended, &result, &broken, is_last)?;
-        if !ended.end.as_ref().is_some_and(RunEnd::is_well) {
+        if !ended.end.as_ref().is_some_and(RunEnd::is_done_and_merged) {
             return Ok(ExitCode::from(run::exit_code(&ended)));
         }
         if !broken.is_empty() {
@@ -105,7 +105,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 fn read(file: &Path) -> Result<Chain, CommandError> {
     let text =
         std::fs::read_to_string(file).map_err(|error| CommandError::file("cannot read", file, error))?;
-    let read = read_chain(&text, RunFileFormat::of(&file.to_string_lossy()));
+    let read = read_chain(&text, RunFileFormat::by_file_name(&file.to_string_lossy()));
     read.map_err(|problems| BadFile { path: file.to_owned(), problems }.error())
 }
 

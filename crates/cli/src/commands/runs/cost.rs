@@ -48,7 +48,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             "{cli:<9} {:>8}{}  {}{failed}, {} tokens in, {} out",
             shown_cost(Some(all.cost)),
             unknown(all),
-            text::count(usize::try_from(all.runs).unwrap_or(usize::MAX), "run"),
+            text::counted_noun(usize::try_from(all.runs).unwrap_or(usize::MAX), "run"),
             all.input,
             all.output
         ))?;

@@ -120,7 +120,7 @@ fn again(
     what: impl FnOnce(&RunDir, &RunRecord) -> Result<RunWanted, CommandError>,
 ) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     orphans::reap(&world.paths, &mut opened.app)?;
     let before = opened.app.run(&opened.project.id.clone(), name)?;
     if !before.state.has_ended() {
@@ -129,8 +129,8 @@ fn again(
     let role = crate::runs::role::named(world, &opened, Some(&before.spec.role))?;
     let wanted = what(&RunDir::of(&world.paths, before.id), &before)?;
     let spec = &before.spec;
-    let is_well = before.end.as_ref().is_some_and(RunEnd::is_well);
-    let task = spec.takes.as_ref().filter(|_| !is_well);
+    let is_done_and_merged = before.end.as_ref().is_some_and(RunEnd::is_done_and_merged);
+    let task = spec.takes.as_ref().filter(|_| !is_done_and_merged);
     let wanted = RunWanted {
         words: RunOptions {
             cli: Some(spec.cli.clone()),

@@ -36,7 +36,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
-    let caller = person::acting(&mut opened.app)?;
+    let caller = person::acting_caller(&mut opened.app)?;
     orphans::reap(&world.paths, &mut opened.app)?;
     let project = opened.project.id.clone();
     let runs: Vec<RunRecord> = match &args.run {

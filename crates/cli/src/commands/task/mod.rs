@@ -7,8 +7,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::journal::Seq;
+use consort_core::tasks::ChangedTask;
 use consort_core::tasks::CompleteRequest;
-use consort_core::tasks::TaskOutcome;
 use consort_core::tasks::TaskRequest;
 use consort_core::text;
 
@@ -143,7 +143,8 @@ fn change(world: &World, command: &Command) -> CommandResult {
             let task = request(world, &mut opened, common.spec.as_ref(), id.as_ref(), notes.as_ref())?;
             let task = match take_anyway {
                 true => {
-                    let caller = person::confirmed(&mut opened.app, "complete a task that another may have")?;
+                    let caller =
+                        person::confirmed_caller(&mut opened.app, "complete a task that another may have")?;
                     TaskRequest { caller, ..task }
                 }
                 false => task,
@@ -155,7 +156,7 @@ fn change(world: &World, command: &Command) -> CommandResult {
     if common.json {
         return world.out.one(&mut opened.app, "task", &outcome);
     }
-    let TaskOutcome { key, title, generation } = outcome;
+    let ChangedTask { key, title, generation } = outcome;
     let title = title.map_or_else(String::new, |title| format!(": {title}"));
     world.out.line(format!("{verb} {}{title} (claim #{generation}).", key.id))
 }
@@ -168,7 +169,7 @@ fn request(
     words: Option<&String>,
 ) -> Result<TaskRequest, CommandError> {
     Ok(TaskRequest {
-        caller: person::acting(&mut opened.app)?,
+        caller: person::acting_caller(&mut opened.app)?,
         cwd: world.cwd.clone(),
         spec: spec.cloned(),
         id: id.cloned(),

@@ -23,7 +23,7 @@ use crate::claims::Pattern;
 use crate::claims::RunningCommand;
 use crate::claims::Trespass;
 use crate::claims::notes::checksum;
-use crate::claims::published::HOLD;
+use crate::claims::published::HOLD_LINE_PREFIX;
 use crate::claims::published::read_hold;
 use crate::claims::rules;
 use crate::claims::wording;
@@ -69,7 +69,7 @@ impl App {
             cwd: call.cwd.to_owned(),
             text: text::one_line(call.command, LONGEST_TEXT),
         };
-        self.engine.side_files().begin(session, command)
+        self.engine.side_files().note_command_begun(session, command)
     }
 
     fn list_reserved(
@@ -85,7 +85,12 @@ impl App {
             return Ok(None);
         }
         // A repository that was moved may have no recorded project yet.
-        if self.host.locate(cwd).repository.is_some_and(|repository| !side_files.is_known(&repository)) {
+        if self
+            .host
+            .locate(cwd)
+            .repository
+            .is_some_and(|repository| !side_files.is_repository_published(&repository))
+        {
             self.settle_projects(vec![cwd.to_owned()])?;
         }
         let tx = self.engine.read()?;
@@ -104,15 +109,15 @@ impl App {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
         let (now, side_files, id) = (self.host.now(), self.engine.side_files(), checksum(call.id));
-        let mut running = side_files.running(session);
+        let mut running = side_files.running_commands(session);
         running.retain(|command| command.call == id || command.kind == CommandKind::Background);
         for command in running.iter().filter(|command| command.call == id) {
             if call.kind != CommandKind::Background {
-                side_files.end(session, command, now);
+                side_files.note_command_ended(session, command, now);
             } else if command.kind != CommandKind::Background {
                 // The time of its call was up, and the command goes on.
                 let command = RunningCommand { kind: CommandKind::Background, ..command.clone() };
-                side_files.begin(session, command)?;
+                side_files.note_command_begun(session, command)?;
             }
         }
         if call.kind == CommandKind::Known {
@@ -131,10 +136,10 @@ impl App {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
         let (now, side_files) = (self.host.now(), self.engine.side_files());
-        let mut running = side_files.running(session);
+        let mut running = side_files.running_commands(session);
         running.retain(|command| command.kind != CommandKind::Subagent);
         for command in running.iter().filter(|one| one.kind != CommandKind::Background || !runs_on) {
-            side_files.end(session, command, now);
+            side_files.note_command_ended(session, command, now);
         }
         self.look_after(session, &running, environment)
     }
@@ -146,7 +151,7 @@ impl App {
         session: &SessionId,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
-        let mut running = self.engine.side_files().running(session);
+        let mut running = self.engine.side_files().running_commands(session);
         running.retain(|command| command.kind == CommandKind::Background);
         self.look_after(session, &running, environment)
     }
@@ -213,7 +218,7 @@ fn do_others_hold(side_files: &dyn SideFiles, me: &Actor) -> bool {
     let is_mine = |line: &String| read_hold(line).is_some_and(|hold| hold.holder == *me);
     !side_files.is_current()
         || side_files
-            .published(HOLD, LOOKED_AT)
+            .published(HOLD_LINE_PREFIX, LOOKED_AT)
             .is_none_or(|holds| holds.len() == LOOKED_AT || !holds.iter().all(is_mine))
 }
 
@@ -279,8 +284,8 @@ impl Look<'_> {
             let is_moved = changed < begun.0 && listing.is_some_and(|listing| listing.lacks(&place));
             let changed = if is_moved { self.above(&place) } else { Timestamp(changed) };
             // Another session's tool has reported this write.
-            let is_told = self.side_files.touched(&place).is_some_and(|touch| {
-                touch.session != *self.session && touch.at >= begun && touch.at.plus(SLACK) >= changed
+            let is_told = self.side_files.last_write(&place).is_some_and(|write| {
+                write.session != *self.session && write.at >= begun && write.at.plus(SLACK) >= changed
             });
             let strange = ChangedFile { path: path.clone(), place, at: changed, is_gone: false };
             (changed >= begun && !is_told).then_some(strange)
@@ -303,8 +308,8 @@ impl Look<'_> {
         });
         let is_told = |one: &ChangedFile| {
             self.side_files
-                .touched(&one.place)
-                .is_some_and(|touch| touch.session != *self.session && touch.at >= self.command.at)
+                .last_write(&one.place)
+                .is_some_and(|write| write.session != *self.session && write.at >= self.command.at)
         };
         gone.filter(|one| !is_told(one)).collect()
     }
@@ -334,7 +339,7 @@ impl Look<'_> {
             true => format!("removed {} {}", self.command.at.0, one.place.display()),
             false => format!("trespass {} {}", self.host.stamp(&one.place).changed, one.place.display()),
         };
-        !self.side_files.notified_before(self.session, &what)
+        !self.side_files.note_notified(self.session, &what)
     }
 
     /// Tells whether the content that the file's holder wrote last can be restored.

@@ -11,7 +11,7 @@ use crate::App;
 use crate::Timestamp;
 use crate::claims::CommitOutcome;
 use crate::claims::Extent;
-use crate::claims::Obstacle;
+use crate::claims::ObstructedWrite;
 use crate::claims::Pattern;
 use crate::claims::Strength;
 use crate::claims::rules;
@@ -55,14 +55,21 @@ impl App {
                 {
                     let held = viewer.see(hold)?;
                     let (path, place, by) = (path.clone(), here.worktree.join(path), String::new());
-                    obstacles.push(Obstacle { path, place, extent: Extent::File, by, held, state: None });
+                    obstacles.push(ObstructedWrite {
+                        path,
+                        place,
+                        extent: Extent::File,
+                        by,
+                        held,
+                        state: None,
+                    });
                 }
             }
-            let others = files.touched(&here.worktree.join(path)).filter(|touch| {
-                me != Actor::Agent(touch.session.clone()) && now.since(touch.at) < Timestamp::DAY
+            let others = files.last_write(&here.worktree.join(path)).filter(|write| {
+                me != Actor::Agent(write.session.clone()) && now.since(write.at) < Timestamp::DAY
             });
-            if let Some(touch) = others
-                && let Some((agent, None)) = tx.agent(&touch.session)?
+            if let Some(write) = others
+                && let Some((agent, None)) = tx.agent(&write.session)?
                 && presence::is_alive(&*self.host, &*files, &agent)
             {
                 swept.push((path.clone(), agent.name.to_string()));

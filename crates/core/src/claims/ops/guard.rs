@@ -16,7 +16,7 @@ use crate::claims::CommandView;
 use crate::claims::Extent;
 use crate::claims::Hold;
 use crate::claims::HoldMode;
-use crate::claims::Obstacle;
+use crate::claims::ObstructedWrite;
 use crate::claims::PathCondition;
 use crate::claims::Pattern;
 use crate::claims::PendingWrite;
@@ -30,7 +30,6 @@ use crate::claims::wording;
 use crate::config::Enforcement;
 use crate::config::HookSettings;
 use crate::config::hook_settings;
-use crate::config::settings_from;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
@@ -129,7 +128,7 @@ impl App {
         worktree: &Path,
     ) -> Option<String> {
         let published = side_files.published_settings(worktree).unwrap_or_default();
-        if settings_from(&published, &|_| None).enforcement != Enforcement::Block {
+        if HookSettings::from_published(&published, &|_| None).enforcement != Enforcement::Block {
             return None;
         }
         let case = self.host.case();
@@ -173,9 +172,9 @@ impl App {
             });
         }
         // Claims only warn, once per session.
-        claimed.retain(|obstacle: &Obstacle| {
+        claimed.retain(|obstacle: &ObstructedWrite| {
             let Hold { resource, generation, .. } = &obstacle.held.hold;
-            !side_files.notified_before(session, &format!("claimed {generation} {resource}"))
+            !side_files.note_notified(session, &format!("claimed {generation} {resource}"))
         });
         Ok(if claimed.is_empty() { Verdict::Free } else { Verdict::Warned(wording::warning(&claimed, now)) })
     }
@@ -205,9 +204,13 @@ impl App {
         let (reserved, claimed) =
             obstacles(&*self.host, &*side_files, &*tx, all, &reaches, &me, settings.worktrees)?;
         let (verdict, reasons) = match (reserved.is_empty(), claimed.is_empty(), is_certain) {
-            (false, ..) if enforcement == Enforcement::Block => ("refused", wording::facts(&reserved, now)),
-            (false, ..) if enforcement != Enforcement::Off => ("warned", wording::facts(&reserved, now)),
-            (_, false, _) => ("warned", wording::facts(&claimed, now)),
+            (false, ..) if enforcement == Enforcement::Block => {
+                ("refused", wording::obstacle_lines(&reserved, now))
+            }
+            (false, ..) if enforcement != Enforcement::Off => {
+                ("warned", wording::obstacle_lines(&reserved, now))
+            }
+            (_, false, _) => ("warned", wording::obstacle_lines(&claimed, now)),
             (.., true) => ("free", String::new()),
             (.., false) => ("unknown", String::new()),
         };
@@ -226,7 +229,7 @@ fn obstacles(
     reaches: &[ResolvedTarget<'_>],
     me: &Actor,
     worktrees: Enforcement,
-) -> Result<(Vec<Obstacle>, Vec<Obstacle>), StoreError> {
+) -> Result<(Vec<ObstructedWrite>, Vec<ObstructedWrite>), StoreError> {
     let (now, case) = (host.now(), host.case());
     let live = gather(host, side_files, tx, all, now)?;
     let viewer = Viewer::new(&live, tx, me);
@@ -255,7 +258,7 @@ fn obstacles(
                     }
                     _ => target.path.clone(),
                 };
-                obstacles.push(Obstacle {
+                obstacles.push(ObstructedWrite {
                     path: located.path.clone(),
                     place,
                     extent: target.extent,
@@ -404,7 +407,7 @@ fn is_unknown(
 ) -> bool {
     let Some(repository) = &located.repository else { return false };
     let is_like = |line: &PublishedHold| line.project.is_some() && line.pattern.overlaps(paths, case);
-    held.holds.iter().any(is_like) && !side_files.is_known(repository)
+    held.holds.iter().any(is_like) && !side_files.is_repository_published(repository)
 }
 
 /// Writes that published holds may be in the way of, with those holds.

@@ -54,7 +54,7 @@ impl App {
     ) -> Result<(), StoreError> {
         let side_files = self.engine.side_files();
         let begun = ended.iter().filter(|one| one.kind != CommandKind::Known).map(|one| one.at).min();
-        let Some(begun) = begun.filter(|_| side_files.is_holder(session)) else { return Ok(()) };
+        let Some(begun) = begun.filter(|_| side_files.has_ever_held(session)) else { return Ok(()) };
         let (now, case, me) = (self.host.now(), self.host.case(), Actor::Agent(session.clone()));
         let tx = self.engine.read()?;
         let mut changed = Vec::new();
@@ -121,11 +121,11 @@ pub(super) fn keep_lately_written(
     session: &SessionId,
     is_held: impl Fn(&Path, &str) -> bool,
 ) {
-    for touch in side_files.all_touched(host.now().minus(Timestamp::DAY)) {
-        let changed = host.stamp(&touch.worktree.join(&touch.path)).changed / 1_000_000;
-        let is_as_written = Timestamp(changed) <= touch.at.plus(SLACK);
-        if touch.session == *session && is_as_written && is_held(&touch.worktree, &touch.path) {
-            keep(host, side_files, session, &touch.worktree, &touch.path);
+    for write in side_files.last_writes(host.now().minus(Timestamp::DAY)) {
+        let changed = host.stamp(&write.worktree.join(&write.path)).changed / 1_000_000;
+        let is_as_written = Timestamp(changed) <= write.at.plus(SLACK);
+        if write.session == *session && is_as_written && is_held(&write.worktree, &write.path) {
+            keep(host, side_files, session, &write.worktree, &write.path);
         }
     }
 }

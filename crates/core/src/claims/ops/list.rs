@@ -14,12 +14,12 @@ use crate::Timestamp;
 use crate::claims::ClaimError;
 use crate::claims::HoldView;
 use crate::claims::HoldsOutcome;
-use crate::claims::HoldsPreview;
+use crate::claims::HoldsSummary;
+use crate::claims::LastWriteView;
 use crate::claims::PathExplanation;
 use crate::claims::Pattern;
 use crate::claims::Resource;
 use crate::claims::Strength;
-use crate::claims::TouchView;
 use crate::claims::rules;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
@@ -57,26 +57,26 @@ impl App {
             holds.push(viewer.see(hold)?);
         }
         let mut touched = Vec::new();
-        for touch in files.all_touched(now.minus(touched_for)) {
-            let Some((agent, None)) = tx.agent(&touch.session)? else { continue };
+        for write in files.last_writes(now.minus(touched_for)) {
+            let Some((agent, None)) = tx.agent(&write.session)? else { continue };
             if project.is_none_or(|project| agent.project.id == *project)
                 && presence::is_alive(&*self.host, &*files, &agent)
             {
                 let yours = me == Actor::Agent(agent.session.clone());
-                touched.push(TouchView { touch, name: agent.name.to_string(), yours });
+                touched.push(LastWriteView { last_write: write, name: agent.name.to_string(), yours });
             }
         }
-        touched.sort_by_key(|seen| std::cmp::Reverse(seen.touch.at));
+        touched.sort_by_key(|seen| std::cmp::Reverse(seen.last_write.at));
         Ok(HoldsOutcome { at: now, holds, touched })
     }
 
     /// Counts the holds in a project, and returns the first few. Overrides do not count.
-    pub fn held(
+    pub fn holds_summary(
         &mut self,
         caller: &CallerFacts,
         project: &ProjectId,
         most: usize,
-    ) -> Result<HoldsPreview, StoreError> {
+    ) -> Result<HoldsSummary, StoreError> {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let me = caller_actor(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
@@ -84,7 +84,7 @@ impl App {
     }
 
     /// Counts the holds of others in an agent's project, and returns the first few.
-    pub fn held_by_others(&mut self, agent: &Agent, most: usize) -> Result<HoldsPreview, StoreError> {
+    pub fn others_holds_summary(&mut self, agent: &Agent, most: usize) -> Result<HoldsSummary, StoreError> {
         let files = self.engine.side_files();
         let (me, tx) = (actor(Some(agent)), self.engine.read()?);
         summary(&*self.host, &*files, &*tx, &agent.project.id, &me, |holder| *holder != me, most)
@@ -123,28 +123,31 @@ impl App {
         let overridden_until = overrides.flatten().min();
         let settings = hook_settings(&*tx, &located.worktree, &|_| None)?;
         let enforcement = settings.enforcement;
-        let is_blocking = |seen: &&HoldView| {
+        let is_in_the_way = |seen: &&HoldView| {
             !seen.yours
                 && rules::is_in_the_way(&seen.hold, Strength::Blocking, project.as_ref(), &pattern, case)
                 && rules::overridden_until(&live.holds, &seen.hold, &pattern, case).is_none()
                 && !rules::has_joined(&live.holds, &seen.hold, &me, case)
-                && (settings.worktrees == Enforcement::Block
-                    || !is_elsewhere(&*self.host, &seen.hold, &located.worktree))
         };
-        let reserved = holds.iter().any(|seen| is_blocking(&seen));
+        let (elsewhere, here): (Vec<_>, Vec<_>) = holds.iter().filter(is_in_the_way).partition(|seen| {
+            settings.worktrees != Enforcement::Block
+                && is_elsewhere(&*self.host, &seen.hold, &located.worktree)
+        });
+        let (reserved, reserved_elsewhere) = (!here.is_empty(), !elsewhere.is_empty());
         let mut touched = Vec::new();
-        if let Some(touch) = files.touched(&located.worktree.join(&located.path))
-            && let Some((agent, _)) = tx.agent(&touch.session)?
-            && now.since(touch.at) < Timestamp::DAY
+        if let Some(write) = files.last_write(&located.worktree.join(&located.path))
+            && let Some((agent, _)) = tx.agent(&write.session)?
+            && now.since(write.at) < Timestamp::DAY
         {
             let yours = me == Actor::Agent(agent.session.clone());
-            touched.push(TouchView { touch, name: agent.name.to_string(), yours });
+            touched.push(LastWriteView { last_write: write, name: agent.name.to_string(), yours });
         }
         Ok(PathExplanation {
             at: now,
             path: pattern.shown(),
             project,
             reserved,
+            reserved_elsewhere,
             writable: !reserved || enforcement != Enforcement::Block || me == Actor::Person,
             enforcement: enforcement.as_str(),
             holds,
@@ -161,12 +164,12 @@ pub(crate) fn held_by(
     tx: &dyn Tx,
     agent: &Agent,
     most: usize,
-) -> Result<HoldsPreview, StoreError> {
+) -> Result<HoldsSummary, StoreError> {
     let me = actor(Some(agent));
     let live = gather(host, files, tx, tx.holds_of(&me)?, host.now())?;
     let viewer = Viewer::new(&live, tx, &me);
     let first = live.holds.iter().take(most).map(|hold| viewer.see(hold)).collect::<Result<_, _>>()?;
-    Ok(HoldsPreview { count: live.holds.len(), first })
+    Ok(HoldsSummary { count: live.holds.len(), first })
 }
 
 /// Lists the resources that an agent holds and that overlap files which another has read or
@@ -201,7 +204,7 @@ fn summary(
     me: &Actor,
     is_wanted: impl Fn(&Actor) -> bool,
     most: usize,
-) -> Result<HoldsPreview, StoreError> {
+) -> Result<HoldsSummary, StoreError> {
     let now = host.now();
     let (mut holders, mut count) = (Vec::new(), 0);
     for (holder, held) in tx.hold_counts(project, now)? {
@@ -219,5 +222,5 @@ fn summary(
     let live = gather(host, files, tx, tx.first_holds(project, &holders, now, most)?, now)?;
     let viewer = Viewer::new(&live, tx, me);
     let first = live.holds.iter().map(|hold| viewer.see(hold)).collect::<Result<_, _>>()?;
-    Ok(HoldsPreview { count, first })
+    Ok(HoldsSummary { count, first })
 }

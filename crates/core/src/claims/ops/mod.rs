@@ -127,7 +127,7 @@ fn wanted(
             }
             let project = match Resource::is_of_the_machine(&name) {
                 true => None,
-                false => Some(presence::settled(host, tx, cwd)?),
+                false => Some(presence::project_without_git(host, tx, cwd)?),
             };
             return Ok(ParsedResource { project, resource: Resource::Named(name), worktree: None });
         }
@@ -137,7 +137,7 @@ fn wanted(
     }
     let (located, pattern) = locate(host, cwd, typed)?;
     let project = match &located.repository {
-        Some(_) => Some(presence::settled(host, tx, &located.worktree)?),
+        Some(_) => Some(presence::project_without_git(host, tx, &located.worktree)?),
         None => None,
     };
     let worktree = Some(located.worktree);
@@ -220,7 +220,7 @@ struct ResolvedTarget<'a> {
 }
 
 /// Locates a write, and makes the pattern of its paths; `None` where only git could tell which files.
-pub fn written(host: &dyn Host, target: &PendingWrite) -> Option<(RealPath, Pattern)> {
+pub fn locate_write(host: &dyn Host, target: &PendingWrite) -> Option<(RealPath, Pattern)> {
     let is_told = matches!(target.extent, Extent::File | Extent::Tree | Extent::Glob);
     let first = reach(host, target).into_iter().next();
     first.filter(|_| is_told).map(|reach| (reach.located, reach.paths))

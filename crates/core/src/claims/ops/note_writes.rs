@@ -7,10 +7,10 @@ use super::overlap::written_elsewhere;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Extent;
+use crate::claims::LastWrite;
 use crate::claims::Pattern;
 use crate::claims::PendingWrite;
 use crate::claims::ReadStamp;
-use crate::claims::WrittenPath;
 use crate::claims::WroteOutcome;
 use crate::claims::wording;
 use crate::config::hook_settings;
@@ -29,7 +29,7 @@ impl App {
         paths: &[PathBuf],
     ) -> Result<WroteOutcome, StoreError> {
         let (now, files) = (self.host.now(), self.engine.side_files());
-        let is_holder = !paths.is_empty() && files.is_holder(session);
+        let is_holder = !paths.is_empty() && files.has_ever_held(session);
         let (mut read_stamps, mut places, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
         let (mut met, mut timed) = (Vec::new(), Vec::new());
         for path in paths {
@@ -42,7 +42,7 @@ impl App {
             if is_holder && self.keep_written(&*files, session, &located) {
                 timed.push(located.path.clone());
             }
-            files.touch(&WrittenPath {
+            files.note_write(&LastWrite {
                 session: session.clone(),
                 at: now,
                 worktree: located.worktree,
@@ -65,7 +65,7 @@ impl App {
 
     /// Warns a session that is about to write files which another live session has changed a
     /// short while ago and not committed; once for each change.
-    pub fn recently_touched(
+    pub fn recent_writes_notice(
         &mut self,
         session: &SessionId,
         targets: &[PendingWrite],
@@ -74,9 +74,9 @@ impl App {
         let (now, files) = (self.host.now(), self.engine.side_files());
         let mut found = Vec::new();
         for target in targets.iter().filter(|target| target.extent == Extent::File) {
-            let touch = files.touched(&self.host.real_path(&target.path));
+            let write = files.last_write(&self.host.real_path(&target.path));
             found.extend(
-                touch.filter(|touch| touch.session != *session && now.since(touch.at) < Timestamp::DAY),
+                write.filter(|write| write.session != *session && now.since(write.at) < Timestamp::DAY),
             );
         }
         if found.is_empty() {
@@ -85,19 +85,19 @@ impl App {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let mut told = Vec::new();
-        for touch in found {
+        for write in found {
             let lasts =
-                hook_settings(&*tx, &touch.worktree, environment)?.auto_claim_minutes * Timestamp::MINUTE;
-            let Some((agent, None)) = tx.agent(&touch.session)? else { continue };
-            let what = format!("touched {} {} {}", touch.session, touch.at.0 / lasts.max(1), touch.path);
+                hook_settings(&*tx, &write.worktree, environment)?.auto_claim_minutes * Timestamp::MINUTE;
+            let Some((agent, None)) = tx.agent(&write.session)? else { continue };
+            let what = format!("touched {} {} {}", write.session, write.at.0 / lasts.max(1), write.path);
             // The check that starts `git` comes after the quick ones.
-            if now.since(touch.at) < lasts
+            if now.since(write.at) < lasts
                 && !files.was_notified(session, &what)
                 && presence::is_alive(&*self.host, &*files, &agent)
-                && self.host.has_changes(&touch.worktree, &Pattern::file(&touch.path), true) != Some(false)
-                && !files.notified_before(session, &what)
+                && self.host.has_changes(&write.worktree, &Pattern::file(&write.path), true) != Some(false)
+                && !files.note_notified(session, &what)
             {
-                told.push(wording::touched(&touch, agent.name.as_str(), now));
+                told.push(wording::recent_write(&write, agent.name.as_str(), now));
             }
         }
         Ok((!told.is_empty()).then(|| told.join("\n")))

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use crate::App;
 use crate::Timestamp;
-use crate::claims::Overlap;
-use crate::claims::WrittenPath;
+use crate::claims::LastWrite;
+use crate::claims::WorktreeOverlap;
 use crate::claims::wording;
 use crate::engine::StoreError;
 use crate::host::Host;
@@ -26,12 +26,15 @@ use crate::text;
 impl App {
     /// Finds agents in different worktrees of one repository that have written the same files, or
     /// whose branches conflict. May start `git` for each pair: not for hooks.
-    pub fn overlaps(&mut self, project: Option<&ProjectId>) -> Result<Vec<Overlap>, StoreError> {
+    pub fn worktree_overlaps(
+        &mut self,
+        project: Option<&ProjectId>,
+    ) -> Result<Vec<WorktreeOverlap>, StoreError> {
         let (now, side_files) = (self.host.now(), self.engine.side_files());
         // A file that an agent wrote outside of its worktree belongs to another worktree.
         let mut files: BTreeMap<(SessionId, PathBuf), BTreeSet<String>> = BTreeMap::new();
-        for touch in side_files.all_touched(now.minus(Timestamp::DAY)) {
-            files.entry((touch.session, touch.worktree)).or_default().insert(touch.path);
+        for write in side_files.last_writes(now.minus(Timestamp::DAY)) {
+            files.entry((write.session, write.worktree)).or_default().insert(write.path);
         }
         let mut agents = self.engine.read()?.present()?;
         agents.retain(|agent| {
@@ -56,7 +59,7 @@ impl App {
                     compared.entry(pair).or_insert_with(|| self.host.merge_conflicts(pair.0, pair.1));
                 if !files.is_empty() || !conflicts.is_empty() {
                     let agents = [one.clone(), other.clone()];
-                    overlaps.push(Overlap { agents, files, conflicts: conflicts.clone() });
+                    overlaps.push(WorktreeOverlap { agents, files, conflicts: conflicts.clone() });
                 }
             }
         }
@@ -68,20 +71,20 @@ impl App {
     pub(super) fn notify_of_overlap(
         &mut self,
         session: &SessionId,
-        met: &[WrittenPath],
+        met: &[LastWrite],
     ) -> Result<Option<String>, StoreError> {
         let side_files = self.engine.side_files();
         let is_new =
-            |touch: &&WrittenPath| !side_files.was_notified(session, &edited(&touch.session, &touch.path));
-        let met: Vec<&WrittenPath> = met.iter().filter(is_new).collect();
+            |write: &&LastWrite| !side_files.was_notified(session, &edited(&write.session, &write.path));
+        let met: Vec<&LastWrite> = met.iter().filter(is_new).collect();
         if met.is_empty() {
             return Ok(None);
         }
         let present = self.engine.read()?.present()?;
         let find = |session: &SessionId| present.iter().find(|agent| agent.session == *session);
-        let mut overlaps: Vec<Overlap> = Vec::new();
-        for touch in met {
-            let (Some(me), Some(other)) = (find(session), find(&touch.session)) else { continue };
+        let mut overlaps: Vec<WorktreeOverlap> = Vec::new();
+        for write in met {
+            let (Some(me), Some(other)) = (find(session), find(&write.session)) else { continue };
             // A file that a session wrote outside of its worktree is not on its branch.
             if !presence::is_alive(&*self.host, &*side_files, other)
                 || other.project.id != me.project.id
@@ -90,10 +93,10 @@ impl App {
                 continue;
             }
             match overlaps.iter_mut().find(|overlap| overlap.agents[1].session == other.session) {
-                Some(overlap) => overlap.files.push(touch.path.clone()),
-                None => overlaps.push(Overlap {
+                Some(overlap) => overlap.files.push(write.path.clone()),
+                None => overlaps.push(WorktreeOverlap {
                     agents: [me.clone(), other.clone()],
-                    files: vec![touch.path.clone()],
+                    files: vec![write.path.clone()],
                     conflicts: Vec::new(),
                 }),
             }
@@ -102,22 +105,22 @@ impl App {
         for overlap in &overlaps {
             let other = &overlap.agents[1];
             for path in &overlap.files {
-                let _ = side_files.notified_before(session, &edited(&other.session, path));
+                let _ = side_files.note_notified(session, &edited(&other.session, path));
             }
-            told.push(format!("[consort] {}", text::strip_hook_marks(&wording::overlap(overlap, other))));
+            told.push(format!("[consort] {}", text::disarm_hook_tags(&wording::overlap(overlap, other))));
         }
-        self.tell_overlaps(&overlaps)?;
+        self.tell_worktree_overlaps(&overlaps)?;
         Ok((!told.is_empty()).then(|| told.join("\n")))
     }
 
     /// Tells both agents of each pair, once of each file; returns the number of messages.
-    pub fn tell_overlaps(&mut self, overlaps: &[Overlap]) -> Result<usize, StoreError> {
+    pub fn tell_worktree_overlaps(&mut self, overlaps: &[WorktreeOverlap]) -> Result<usize, StoreError> {
         let (now, side_files) = (self.host.now(), self.engine.side_files());
         let mut told = 0;
         for overlap in overlaps {
             for (me, other) in [(0, 1), (1, 0)].map(|(a, b)| (&overlap.agents[a], &overlap.agents[b])) {
                 let mut new = overlap.clone();
-                let is_new = |what: &str| !side_files.notified_before(&me.session, what);
+                let is_new = |what: &str| !side_files.note_notified(&me.session, what);
                 new.files.retain(|path| is_new(&edited(&other.session, path)));
                 new.conflicts.retain(|path| is_new(&format!("conflict {} {path}", other.session)));
                 if new.files.is_empty() && new.conflicts.is_empty() {
@@ -146,17 +149,17 @@ pub(super) fn written_elsewhere(
     side_files: &dyn SideFiles,
     session: &SessionId,
     located: &RealPath,
-) -> Vec<WrittenPath> {
+) -> Vec<LastWrite> {
     let Some(repository) = &located.repository else { return Vec::new() };
     let since = host.now().minus(Timestamp::DAY);
     let here = located.worktree.join(&located.path);
     let mut elsewhere = Vec::new();
     for worktree in host.worktrees(repository).into_iter().filter(|one| *one != located.worktree) {
         let there = worktree.join(&located.path);
-        let touch = side_files.touched(&there);
-        elsewhere.extend(touch.filter(|touch| {
-            touch.session != *session
-                && touch.at >= since
+        let write = side_files.last_write(&there);
+        elsewhere.extend(write.filter(|write| {
+            write.session != *session
+                && write.at >= since
                 && host.content_hash(&there).is_none_or(|hash| host.content_hash(&here) != Some(hash))
         }));
     }

@@ -49,9 +49,9 @@ impl App {
 
     /// Reminds a session of reservations that it has not written for long; once, until it writes
     /// there again.
-    pub fn forgotten(&mut self, session: &SessionId) -> Result<Option<String>, StoreError> {
+    pub fn remind_of_forgotten(&mut self, session: &SessionId) -> Result<Option<String>, StoreError> {
         let (now, case, side_files) = (self.host.now(), self.host.case(), self.engine.side_files());
-        if !side_files.is_holder(session) {
+        if !side_files.has_ever_held(session) {
             return Ok(None);
         }
         let me = Actor::Agent(session.clone());
@@ -65,7 +65,7 @@ impl App {
         if mine.is_empty() {
             return Ok(None);
         }
-        let touches = side_files.all_touched(now.minus(Timestamp::DAY));
+        let writes = side_files.last_writes(now.minus(Timestamp::DAY));
         let live = gather(&*self.host, &*side_files, &*tx, mine, now)?;
         let viewer = Viewer::new(&live, &*tx, &me);
         let mut forgotten: Vec<(HoldView, Timestamp)> = Vec::new();
@@ -73,10 +73,10 @@ impl App {
             let is_in = |path: &str| {
                 hold.resource.pattern().is_some_and(|held| held.overlaps(&Pattern::file(path), case))
             };
-            let own = touches.iter().filter(|touch| touch.session == *session && is_in(&touch.path));
-            let last = own.map(|touch| touch.at).max().unwrap_or(hold.since).max(hold.since);
+            let own = writes.iter().filter(|write| write.session == *session && is_in(&write.path));
+            let last = own.map(|write| write.at).max().unwrap_or(hold.since).max(hold.since);
             let what = format!("forgotten {} {} {}", hold.generation, hold.resource, last.0);
-            if now.since(last) >= FORGOTTEN && !side_files.notified_before(session, &what) {
+            if now.since(last) >= FORGOTTEN && !side_files.note_notified(session, &what) {
                 forgotten.push((viewer.see(hold)?, last));
             }
         }

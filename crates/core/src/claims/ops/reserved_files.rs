@@ -134,7 +134,7 @@ impl Listing {
         if !is_any {
             return Ok(None);
         }
-        let name = format!("{:016x}{:08x}", text::checksum(lines.as_bytes()), lines.len());
+        let name = format!("{:016x}{:08x}", text::stable_hash(lines.as_bytes()), lines.len());
         side_files.keep(&name, lines.as_bytes(), now)?;
         Ok(Some(name))
     }

@@ -11,11 +11,11 @@ use super::speaker;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimError;
+use crate::claims::LastWrite;
 use crate::claims::Pattern;
 use crate::claims::Resource;
 use crate::claims::RestoreOutcome;
 use crate::claims::Strength;
-use crate::claims::WrittenPath;
 use crate::claims::rules;
 use crate::journal::Actor;
 use crate::presence;
@@ -26,7 +26,7 @@ use crate::presence::CallerFacts;
 pub enum RestoreMode {
     Look,
     /// Restore, if the file is still the one that was looked at: `over` is its
-    /// [`RestoreOutcome::state`].
+    /// [`RestoreOutcome::checksum_before`].
     Do {
         over: Option<u64>,
     },
@@ -79,7 +79,7 @@ impl App {
             replaced: None,
         };
         let RestoreMode::Do { over } = what else { return Ok(outcome) };
-        if over != outcome.state() {
+        if over != outcome.checksum_before() {
             return Err(ClaimError::ChangedMeanwhile { path: located.path });
         }
         // The content that is overwritten is kept too, as far as it may be kept.
@@ -94,13 +94,13 @@ impl App {
             .map_err(|source| ClaimError::NotWritten { path: located.path.clone(), source })?;
         outcome.restored = true;
         if let Some(me) = me {
-            let touch = WrittenPath {
+            let write = LastWrite {
                 session: me.session.clone(),
                 at: now,
                 worktree: located.worktree,
                 path: located.path,
             };
-            files.touch(&touch)?;
+            files.note_write(&write)?;
             self.note_writes(&me.session, &[place])?;
         }
         Ok(outcome)

@@ -21,9 +21,9 @@ use crate::claims::rules::MOST_SHIELDED;
 use crate::claims::rules::Shielded;
 use crate::claims::wording;
 use crate::config::Enforcement;
+use crate::config::HookSettings;
 use crate::config::ShieldMode;
 use crate::config::hook_settings;
-use crate::config::settings_from;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
@@ -58,7 +58,7 @@ impl App {
         let begins = text::one_line(command, LONGEST_TEXT);
         let is_it =
             |running: &RunningCommand| running.kind == CommandKind::Background && running.text == begins;
-        if side_files.running(&session).iter().any(is_it) {
+        if side_files.running_commands(&session).iter().any(is_it) {
             return Ok(ShieldOutcome::default());
         }
         if outcome.is_too_many || !outcome.paths.is_empty() {
@@ -70,7 +70,7 @@ impl App {
     }
 
     /// Finds the paths that would be read-only for a command of the caller, without running one.
-    pub fn shield_now(
+    pub fn preview_shield(
         &mut self,
         caller: &CallerFacts,
         cwd: &Path,
@@ -104,9 +104,9 @@ impl App {
     pub fn rewrites_commands(&self, cwd: &Path, environment: &dyn Fn(&str) -> Option<String>) -> bool {
         let side_files = self.engine.side_files();
         side_files.is_anything_held()
-            && side_files
-                .published_settings(&self.host.locate(cwd).worktree)
-                .is_some_and(|published| settings_from(&published, environment).shield == ShieldMode::Rewrite)
+            && side_files.published_settings(&self.host.locate(cwd).worktree).is_some_and(|published| {
+                HookSettings::from_published(&published, environment).shield == ShieldMode::Rewrite
+            })
     }
 
     /// Explains the end of a command that may have run behind the shield. If it did and `is_met`,
@@ -120,9 +120,9 @@ impl App {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
         let side_files = self.engine.side_files();
-        let Some(is_too_many) = side_files.take_shielded(session) else { return Ok(None) };
+        let Some(is_too_many) = side_files.take_shield_report(session) else { return Ok(None) };
         if is_too_many {
-            let is_news = !side_files.notified_before(session, "too many for a shield");
+            let is_news = !side_files.note_notified(session, "too many for a shield");
             return Ok(is_news.then(|| wording::TOO_MANY_TO_SHIELD.to_owned()));
         }
         if !is_met {

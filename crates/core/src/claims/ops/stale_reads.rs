@@ -30,9 +30,9 @@ const SLACK: i64 = 20;
 impl App {
     /// Tells a session, once, which of its reserved files the person has saved, even if it has
     /// not read them.
-    pub fn saved_by_person(&mut self, session: &SessionId) -> Result<Option<String>, StoreError> {
+    pub fn person_saves_notice(&mut self, session: &SessionId) -> Result<Option<String>, StoreError> {
         let (now, case, files) = (self.host.now(), self.host.case(), self.engine.side_files());
-        if !files.is_holder(session) {
+        if !files.has_ever_held(session) {
             return Ok(None);
         }
         let tx = self.engine.read()?;
@@ -52,7 +52,7 @@ impl App {
                 if stamp.changed / 1_000_000 > since.0
                     && pattern.overlaps(&file, case)
                     && is_outside(&*files, &*tx, &place, stamp)?
-                    && !files.notified_before(session, &what_changed(stamp, &place))
+                    && !files.note_notified(session, &what_changed(stamp, &place))
                 {
                     strange.push((path, stamp));
                 }
@@ -76,7 +76,7 @@ impl App {
     /// Tells a session, once, which of the files that it has seen were changed by others since. A
     /// change while its own command ran counts as its own, unless another session's tool has
     /// reported the write.
-    pub fn changed_since_seen(
+    pub fn stale_reads_notice(
         &mut self,
         session: &SessionId,
         after_own_command: bool,
@@ -90,13 +90,13 @@ impl App {
                 continue;
             }
             let located = self.host.locate(&sight.path);
-            let touch =
-                files.touched(&located.worktree.join(&located.path)).filter(|touch| touch.at >= sight.at);
-            let is_own = touch.as_ref().map_or(after_own_command, |touch| touch.session == *session);
+            let write =
+                files.last_write(&located.worktree.join(&located.path)).filter(|write| write.at >= sight.at);
+            let is_own = write.as_ref().map_or(after_own_command, |write| write.session == *session);
             seen_anew.push(ReadStamp { path: sight.path.clone(), at: now, stamp });
             let what = what_changed(stamp, &sight.path);
-            if !is_own && !files.notified_before(session, &what) {
-                strange.push((located, touch, stamp));
+            if !is_own && !files.note_notified(session, &what) {
+                strange.push((located, write, stamp));
             }
         }
         if seen_anew.is_empty() {
@@ -108,11 +108,11 @@ impl App {
         if !hook_settings(&*tx, &first.worktree, environment)?.tells_stale_reads() {
             return Ok(None);
         }
-        let is_holder = files.is_holder(session);
+        let is_holder = files.has_ever_held(session);
         let mut changes = Vec::new();
-        for (located, touch, stamp) in &strange {
-            let by = match touch {
-                Some(touch) => tx.agent(&touch.session)?.map(|(agent, _)| agent.name.to_string()),
+        for (located, write, stamp) in &strange {
+            let by = match write {
+                Some(write) => tx.agent(&write.session)?.map(|(agent, _)| agent.name.to_string()),
                 // No agent's tool wrote it; if no agent's command ran either, the person did.
                 None => {
                     let is_persons = is_holder
@@ -141,7 +141,7 @@ fn is_outside(
 ) -> Result<bool, StoreError> {
     let changed = Timestamp(stamp.changed / 1_000_000);
     // A file that is gone does not tell when it was removed.
-    if changed.0 == 0 || side_files.touched(place).is_some_and(|touch| touch.at.plus(SLACK) >= changed) {
+    if changed.0 == 0 || side_files.last_write(place).is_some_and(|write| write.at.plus(SLACK) >= changed) {
         return Ok(false);
     }
     let mut present = tx.present()?.into_iter();

@@ -24,7 +24,7 @@ impl App {
     /// Notes that the caller has waited since then for others to release these holds. It is an
     /// error if one of the holders waits for the caller in turn, and all others in the circle are
     /// told: nobody in a circle gets anything.
-    pub fn wait_for(
+    pub fn note_waiting(
         &mut self,
         caller: &CallerFacts,
         since: Timestamp,
@@ -55,7 +55,7 @@ impl App {
             if their.holders.contains(&me.session) {
                 (name, wants) = (agent.name.to_string(), Some(their.what.clone()));
             }
-            if side_files.notified_before(&session, &in_circle(&session, their.since)) {
+            if side_files.note_notified(&session, &in_circle(&session, their.since)) {
                 continue;
             }
             let told = wording::circle(me.name.as_str(), &waiting.what, &their.what);
@@ -86,7 +86,7 @@ impl App {
     ) -> Option<Vec<(SessionId, SessionWait)>> {
         let mut ways: Vec<Vec<(SessionId, SessionWait)>> = Vec::new();
         let step = |way: &[(SessionId, SessionWait)], to: &SessionId| {
-            let waiting = side_files.waiting(to).filter(|one| self.host.is_alive(&one.process))?;
+            let waiting = side_files.session_wait(to).filter(|one| self.host.is_alive(&one.process))?;
             let is_known = way.iter().any(|(known, _)| known == to);
             let mut way = way.to_vec();
             way.push((to.clone(), waiting));

@@ -59,7 +59,7 @@ pub(in crate::claims) fn contest(
         until: now.plus(want.seconds * Timestamp::SECOND),
         reason: want.reason.map(|reason| text::one_line(reason, 500)),
     };
-    let mut changes = live.notices();
+    let mut changes = live.release_changes();
     changes.push(Change::Claims(ClaimChange::Contested { key: hold.key(), contest: contest.clone() }));
     let to: Vec<&Agent> = live.agent(&hold.holder).into_iter().collect();
     let (kind, priority) = (MessageType::Question, Priority::Urgent);

@@ -46,7 +46,7 @@ pub(in crate::claims) fn hold(
     let is_mine = |hold: &&Hold, one: &ParsedResource| hold.holder == asker.actor && one.is_it(hold);
     let former = |one: &ParsedResource| live.holds.iter().find(|hold| is_mine(hold, one));
     let holds: Vec<Hold> = asked.iter().map(|one| grant(asker, one, former(one), terms, now)).collect();
-    let mut changes = live.notices();
+    let mut changes = live.release_changes();
     changes.extend(holds.iter().map(|hold| Change::Claims(ClaimChange::Held(Box::new(hold.clone())))));
     // A holder answers a contest by asking for the hold again.
     let contested: Vec<&Hold> =

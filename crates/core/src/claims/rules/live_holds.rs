@@ -50,7 +50,7 @@ impl LiveHolds {
     }
 
     /// Makes the changes that release the holds that are over.
-    pub(super) fn notices(&self) -> Vec<Change> {
+    pub(super) fn release_changes(&self) -> Vec<Change> {
         self.over.iter().map(|(hold, why)| released(hold, *why)).collect()
     }
 

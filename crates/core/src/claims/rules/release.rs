@@ -75,7 +75,7 @@ pub(in crate::claims) fn release(
             }
         }
     }
-    let mut changes = live.notices();
+    let mut changes = live.release_changes();
     changes.extend(gone.iter().map(|(hold, why)| released(hold, *why)));
     // Notifies the former holders, and the agents that contested the holds.
     let whom = gone.iter().flat_map(|(hold, _)| {
@@ -111,7 +111,7 @@ fn may_take(hold: &Hold, right: &ForceRight, is_person: bool, now: Timestamp) ->
     let (resource, holder) = (hold.resource.shown(), hold.label.clone());
     let is_due = hold.contest.as_ref().is_some_and(|contest| now >= contest.until);
     match &hold.contest {
-        _ if !right.force => Err(ClaimError::NotYours { resource, holder }),
+        _ if !right.force => Err(ClaimError::NotYours { resource, holder, asker_is_person: is_person }),
         // To end an override restores protection, so it needs no confirmation.
         _ if is_person && hold.strength == Strength::Overridden => Ok(()),
         _ if is_person && is_due => Ok(()),

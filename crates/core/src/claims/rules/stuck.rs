@@ -12,7 +12,7 @@ use crate::presence::Agent;
 
 /// Frees all of these holds; notifies the holder of each and the agent that contested it.
 pub(in crate::claims) fn free_stuck(live: &LiveHolds) -> Vec<Change> {
-    let mut changes = live.notices();
+    let mut changes = live.release_changes();
     for hold in &live.holds {
         changes.push(released(hold, ReleaseCause::Forced));
         let asked = hold.contest.as_ref().map(|contest| &contest.by);

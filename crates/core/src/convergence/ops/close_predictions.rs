@@ -3,7 +3,7 @@
 
 use super::predict::settle;
 use crate::Timestamp;
-use crate::config::settings_from;
+use crate::config::HookSettings;
 use crate::convergence::ConvergenceChange;
 use crate::convergence::Prediction;
 use crate::convergence::learn;
@@ -32,7 +32,7 @@ pub(crate) fn close_predictions(
     for agent in leaving {
         let published = tx.published(Some(&agent.location.worktree))?;
         let Some(trail) = files.trail(&agent.session) else { continue };
-        if !settings_from(&published, &|_| None).convergence {
+        if !HookSettings::from_published(&published, &|_| None).convergence {
             continue;
         }
         let configured = model::configured_domains(&published, &|_| None);

@@ -7,10 +7,10 @@ use crate::claims::ClaimChange;
 use crate::claims::ReleaseCause;
 use crate::claims::Strength;
 use crate::convergence::ConvergenceError;
+use crate::convergence::FileVisit;
 use crate::convergence::Handoff;
 use crate::convergence::TrailStep;
 use crate::convergence::Trajectory;
-use crate::convergence::Visit;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::journal::Actor;
@@ -87,14 +87,17 @@ impl App {
             Some((_, None)) | None => None,
             Some((_, Some(reason))) => {
                 let since = agent.joined_at;
-                let left = tx.left_since(since)?.into_iter().find(|(gone, ..)| gone.session == agent.session);
+                let left = tx
+                    .left_since(since, usize::MAX)?
+                    .into_iter()
+                    .find(|(gone, ..)| gone.session == agent.session);
                 left.map(|(_, at, _)| (at, reason))
             }
         };
         drop(tx);
         let seen: AgentView = match departed {
             Some((at, reason)) => presence::see_gone(agent, at, reason),
-            None => presence::see(&*self.host, &*files, vec![agent]).remove(0),
+            None => presence::agent_views(&*self.host, &*files, vec![agent]).remove(0),
         };
         if let Some(task) = &task {
             unfinished.push(format!(
@@ -104,10 +107,10 @@ impl App {
             ));
         }
         if !changes.is_empty() {
-            unfinished.push(format!("{} not committed", text::count(changes.len(), "file")));
+            unfinished.push(format!("{} not committed", text::counted_noun(changes.len(), "file")));
         }
         if !unread.is_empty() {
-            unfinished.push(format!("{} not read", text::count(unread.len(), "message")));
+            unfinished.push(format!("{} not read", text::counted_noun(unread.len(), "message")));
         }
         for hold in holds.iter().filter(|hold| hold.contest.is_some()) {
             unfinished.push(format!("{} is contested", text::foreign(&hold.resource.shown(), 120)));
@@ -152,7 +155,7 @@ fn freed_on_leaving(tx: &dyn Tx, who: &Actor) -> Result<Vec<String>, StoreError>
 }
 
 /// Returns the paths of visits, last first, each once.
-fn paths(steps: &[TrailStep], pick: fn(&TrailStep) -> &Vec<Visit>) -> Vec<String> {
+fn paths(steps: &[TrailStep], pick: fn(&TrailStep) -> &Vec<FileVisit>) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for visit in steps.iter().rev().flat_map(|step| pick(step).iter().rev()) {
         if !paths.contains(&visit.path) {

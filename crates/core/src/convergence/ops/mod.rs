@@ -17,7 +17,6 @@ use crate::App;
 use crate::Timestamp;
 use crate::claims::FileStamp;
 use crate::config::HookSettings;
-use crate::config::settings_from;
 use crate::convergence::Counters;
 use crate::convergence::Domains;
 use crate::convergence::PublishedConvergence;
@@ -57,7 +56,7 @@ impl PublishedView {
         host: &dyn Host,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
-        let mut settings = settings_from(&note.settings, environment);
+        let mut settings = HookSettings::from_published(&note.settings, environment);
         // The project's settings file may not be published yet: a new worktree brings a file that no command
         // has read. Then no prompt is kept.
         let is_unknown =

@@ -24,9 +24,9 @@ use crate::engine::Tx;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::ChangeId;
-use crate::journal::Counter;
 use crate::journal::EntryId;
 use crate::journal::NewEntry;
+use crate::journal::NumberSeries;
 use crate::messages;
 use crate::messages::MessageType;
 use crate::presence;
@@ -69,7 +69,7 @@ impl App {
             }
         }
         let entry = EntryId::new(now, self.host.random());
-        let next = tx.next_number(&Counter { kind: "prediction", project: Some(project.clone()) })?;
+        let next = tx.next_number(&NumberSeries { kind: "prediction", project: Some(project.clone()) })?;
         let before = changes.len();
         let foresight = Foresight { project, now, entry, before, next, open, known, parties, me };
         let (lines, foreseen) = foresight.decide(found);
@@ -121,9 +121,10 @@ fn since(
     tx: &dyn Tx,
     prediction: &Prediction,
     leaving: &[SessionId],
-) -> Result<rules::Since, StoreError> {
+) -> Result<rules::LaterEvents, StoreError> {
     let made = prediction.at;
-    let mut since = rules::Since { understanding: understanding(tx, prediction)?, ..Default::default() };
+    let mut since =
+        rules::LaterEvents { understanding: understanding(tx, prediction)?, ..Default::default() };
     for party in &prediction.pair {
         if leaving.contains(&party.session) || !matches!(tx.agent(&party.session)?, Some((_, None))) {
             since.left = Some(party.name.clone());

@@ -6,11 +6,11 @@ use std::path::Path;
 use super::PublishedView;
 use crate::App;
 use crate::Timestamp;
+use crate::convergence::KEPT_PROMPTS;
 use crate::convergence::TopicSummary;
 use crate::convergence::Trail;
 use crate::convergence::TrailProfile;
 use crate::convergence::TrailStep;
-use crate::convergence::WINDOW;
 use crate::convergence::foresight::Sighting;
 use crate::convergence::rules;
 use crate::convergence::signals;
@@ -38,7 +38,7 @@ impl App {
         let Some(mut trail) = self.own_trail(session)? else { return Ok(Vec::new()) };
         let note = self.radar_note(&trail.worktree);
         let view = PublishedView::new(note, &trail.worktree, &*self.host, environment);
-        let hash = text::checksum(prompt.as_bytes());
+        let hash = text::stable_hash(prompt.as_bytes());
         let is_repeated = trail.steps.last().is_some_and(|last| last.hash == hash);
         if !view.settings.convergence || is_repeated || prompt.trim().is_empty() {
             return Ok(Vec::new());
@@ -50,16 +50,16 @@ impl App {
             topics: topics(prompt, &view.noise),
             ..TrailStep::default()
         });
-        let extra = trail.steps.len().saturating_sub(WINDOW);
+        let extra = trail.steps.len().saturating_sub(KEPT_PROMPTS);
         trail.steps.drain(..extra);
         // First compare the topics of all sessions, then read the trails of those that are near.
         let scoring_context = view.scoring_context(now);
-        let mine = TrailProfile::at_a_glance(&TopicSummary::of(&trail), &scoring_context);
+        let mine = TrailProfile::topics_only(&TopicSummary::of(&trail), &scoring_context);
         let interests = mine.interests(&scoring_context);
         let (mut near, mut inherited) = (Vec::new(), Vec::new());
         files.add_step(&trail, &interests, &mut |other| {
             if other.session != session.as_str() {
-                let theirs = TrailProfile::at_a_glance(other, &scoring_context);
+                let theirs = TrailProfile::topics_only(other, &scoring_context);
                 let session = || SessionId::from(other.session.clone());
                 if !signals(&mine, &theirs, &scoring_context).is_empty() {
                     near.push(session());
@@ -77,7 +77,7 @@ impl App {
         for (former, topics) in inherited {
             if let Some(former) = files.trail(&former) {
                 // A failure is ignored: this is only a hint, and the rest does not depend on it.
-                let _ = self.propagate(&former, session, &topics);
+                let _ = self.tell_each_other(&former, session, &topics);
             }
         }
         self.compare(&view, &trail, &others, false, now)
@@ -100,8 +100,8 @@ impl App {
         let other = if written {
             files.last_reader(path, session)
         } else {
-            files.read_by(path, session, now);
-            files.touched(path).map(|touch| (touch.session, touch.at))
+            files.set_last_reader(path, session, now);
+            files.last_write(path).map(|touch| (touch.session, touch.at))
         };
         let Some((other, _)) =
             other.filter(|(other, at)| other != session && now.since(*at) < Timestamp::HOUR)

@@ -10,7 +10,7 @@ use crate::convergence::Counters;
 use crate::convergence::PairView;
 use crate::convergence::PredictedAgent;
 use crate::convergence::Prediction;
-use crate::convergence::RadarOutcome;
+use crate::convergence::RadarView;
 use crate::convergence::Signal;
 use crate::convergence::Trail;
 use crate::convergence::TrailProfile;
@@ -31,7 +31,7 @@ impl App {
         &mut self,
         project: &ProjectId,
         environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<RadarOutcome, StoreError> {
+    ) -> Result<RadarView, StoreError> {
         let (now, side_files) = (self.host.now(), self.engine.side_files());
         let mut agents = self.engine.read()?.present()?;
         agents.retain(|agent| {
@@ -43,7 +43,7 @@ impl App {
             .collect();
         let Some((first, _)) = seen.first() else {
             let tally = self.engine.read()?.tally()?;
-            return Ok(RadarOutcome { at: now, tally, agents: Vec::new(), pairs: Vec::new() });
+            return Ok(RadarView { at: now, tally, agents: Vec::new(), pairs: Vec::new() });
         };
         let note = self.radar_note(&first.location.worktree);
         let view = PublishedView::new(note, &first.location.worktree, &*self.host, environment);
@@ -102,7 +102,7 @@ impl App {
         let confidence = |seen: &PairView| seen.signals.first().map_or(0.0, |signal| signal.confidence);
         pairs.sort_by(|one, other| confidence(other).total_cmp(&confidence(one)));
         let agents = seen.iter().map(|(agent, trail)| topics_of(agent, trail)).collect();
-        Ok(RadarOutcome { at: now, tally: tx.tally()?, agents, pairs })
+        Ok(RadarView { at: now, tally: tx.tally()?, agents, pairs })
     }
 
     /// Returns the predictions that have ended, newest first, and the counts of all outcomes.
@@ -140,7 +140,7 @@ impl App {
     pub fn topics_in(&mut self, project: &ProjectId) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
         self.engine.side_files().each_topic_summary(project, &mut |glance| {
-            let Trajectory { deepening, stable, .. } = Trajectory::at_a_glance(glance);
+            let Trajectory { deepening, stable, .. } = Trajectory::of_summary(glance);
             let last = glance.steps.last().into_iter().flatten().map(|topic| (*topic).to_owned());
             let mut topics: Vec<String> = Vec::new();
             for topic in deepening.into_iter().chain(stable).chain(last) {

@@ -19,7 +19,7 @@ use crate::presence::SessionId;
 impl App {
     /// Handles the end of a piece of work: finds sessions of the project that now turn to its topics, and
     /// tells both sides.
-    pub(crate) fn finished(&mut self, session: &SessionId, what: &str) -> Result<(), StoreError> {
+    pub(crate) fn share_finished_work(&mut self, session: &SessionId, what: &str) -> Result<(), StoreError> {
         let side_files = self.engine.side_files();
         let Some(mine) = side_files.trail(session) else { return Ok(()) };
         let Some(project) = &mine.project else { return Ok(()) };
@@ -32,7 +32,7 @@ impl App {
         about.extend(headings.deepening.into_iter().chain(headings.stable));
         let mut heirs = Vec::new();
         side_files.each_topic_summary(project, &mut |other| {
-            let theirs = Trajectory::at_a_glance(other);
+            let theirs = Trajectory::of_summary(other);
             let last = other.steps.last().into_iter().flatten().map(|topic| (*topic).to_owned());
             let turned_to = theirs.emerging.into_iter().chain(theirs.deepening).chain(last);
             let mut shared: Vec<String> = turned_to.filter(|topic| about.contains(topic)).collect();
@@ -42,11 +42,11 @@ impl App {
                 heirs.push((SessionId::from(other.session.clone()), shared));
             }
         });
-        heirs.iter().try_for_each(|(heir, shared)| self.propagate(&mine, heir, shared))
+        heirs.iter().try_for_each(|(heir, shared)| self.tell_each_other(&mine, heir, shared))
     }
 
     /// Tells two sessions of each other: once for each pair, and each session at most once an hour.
-    pub(super) fn propagate(
+    pub(super) fn tell_each_other(
         &mut self,
         former: &Trail,
         heir: &SessionId,
@@ -73,8 +73,8 @@ impl App {
             return Ok(());
         }
         for (me, other) in sessions {
-            side_files.notified_before(me, &format!("pollination {other}"));
-            side_files.notified_before(me, &hour);
+            side_files.note_notified(me, &format!("pollination {other}"));
+            side_files.note_notified(me, &hour);
         }
         let written = former.steps.iter().flat_map(|step| &step.written).map(|visit| visit.path.clone());
         let is_about = |path: &String| words_of(path).iter().any(|word| topics.contains(word));

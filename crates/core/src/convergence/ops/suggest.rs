@@ -37,7 +37,7 @@ impl App {
             return Err(ConvergenceError::EmptyTask { task: task.to_owned() });
         }
         let mut candidates = Vec::new();
-        for seen in presence::see(&*self.host, &*files, agents) {
+        for seen in presence::agent_views(&*self.host, &*files, agents) {
             let agent = &seen.agent;
             let steps = files.trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
             let tx = self.engine.read()?;

@@ -106,7 +106,10 @@ impl RunRequest {
 /// task that may not be kept.
 fn title(request: &RunRequest) -> String {
     if !request.keeps_title {
-        return format!("({} that are not kept)", text::count(request.task.chars().count(), "character"));
+        return format!(
+            "({} that are not kept)",
+            text::counted_noun(request.task.chars().count(), "character")
+        );
     }
     redacted(&text::one_line(request.task.trim().lines().next().unwrap_or_default(), TITLE))
 }
@@ -140,6 +143,7 @@ impl App {
         };
         let parent = run_above(&*self.host, &*tx, &request.caller)?;
         let latest = tx.runs(&request.project, None, LATEST)?;
+        let [chance, more, ..] = self.host.random();
         let facts = GateFacts {
             now,
             asked_by,
@@ -147,7 +151,7 @@ impl App {
             parent: parent.as_ref(),
             latest: &latest,
             accounts: accounts(&*tx, &request.project, now)?,
-            chance: u64::from(self.host.random()[0]),
+            chance: u16::from_le_bytes([chance, more]).into(),
         };
         let wish = RequestedRun {
             task: &request.task,

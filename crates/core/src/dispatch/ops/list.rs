@@ -93,7 +93,11 @@ impl App {
     }
 
     /// Hides all runs that have ended from lists. Their receipts and costs stay.
-    pub fn hide_runs(&mut self, caller: &CallerFacts, project: &ProjectId) -> Result<(), DispatchError> {
+    pub fn hide_ended_runs(
+        &mut self,
+        caller: &CallerFacts,
+        project: &ProjectId,
+    ) -> Result<(), DispatchError> {
         let now = self.host.now();
         let files = self.engine.side_files();
         let tx = self.engine.write()?;

@@ -17,7 +17,7 @@ use crate::dispatch::ReviewOf;
 use crate::dispatch::RunEnd;
 use crate::dispatch::RunRecord;
 use crate::dispatch::RunState;
-use crate::dispatch::extend;
+use crate::dispatch::extend_reservation;
 use crate::dispatch::staggered;
 use crate::dispatch::wording;
 use crate::engine::StoreError;
@@ -70,7 +70,12 @@ impl App {
     }
 
     /// Sets more money aside for a run that has used `used`; returns how much is set aside now.
-    pub fn extend_run(&mut self, id: ChangeId, caps: &Caps, used: Cost) -> Result<Cost, DispatchError> {
+    pub fn reserve_more_money(
+        &mut self,
+        id: ChangeId,
+        caps: &Caps,
+        used: Cost,
+    ) -> Result<Cost, DispatchError> {
         let now = self.host.now();
         let tx = self.engine.write()?;
         let record = tx.run_of(id)?.ok_or_else(|| DispatchError::NoSuchRun { name: id.to_string() })?;
@@ -79,7 +84,7 @@ impl App {
             None => Accounts::default(),
         };
         let had = BudgetReservation { amount: record.spec.reserved };
-        let amount = extend(caps, &accounts, had, used).map_err(GateRefusal::from)?.amount;
+        let amount = extend_reservation(caps, &accounts, had, used).map_err(GateRefusal::from)?.amount;
         let number = record.number;
         let changes = vec![Change::Dispatch(DispatchChange::Reserved { run: id, number, amount })];
         Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
@@ -188,13 +193,13 @@ fn changes(
         _ => None,
     };
     let has_ended = match &change {
-        DispatchChange::Ended { end, .. } => Some(end.is_well()),
+        DispatchChange::Ended { end, .. } => Some(end.is_done_and_merged()),
         _ => None,
     };
     let mut changes = vec![Change::Dispatch(change)];
-    if let Some((key, is_well)) = run.spec.takes.as_ref().zip(has_ended) {
+    if let Some((key, is_done_and_merged)) = run.spec.takes.as_ref().zip(has_ended) {
         let worker = (run.id, &run.spec.name);
-        changes.extend(tasks::end_for_run(tx, key, worker, is_well, host.now())?);
+        changes.extend(tasks::end_for_run(tx, key, worker, is_done_and_merged, host.now())?);
     }
     let mut tell = |to: &[&Agent], text: String| {
         changes.push(messages::notice(to, MessageType::Info, Priority::High, text));

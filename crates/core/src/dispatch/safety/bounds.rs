@@ -21,19 +21,22 @@ const AND: char = ',';
 
 impl RunBounds {
     /// Reads the bounds from the variable. An unknown safety level means the strictest.
-    pub fn told(value: &str) -> Self {
+    pub fn from_variable(value: &str) -> Self {
         match value.split_once(THEN) {
-            None => Self { safety: Safety::told(value), tools: None },
+            None => Self { safety: Safety::from_variable(value), tools: None },
             Some((safety, tools)) => {
                 let tools = tools.split(AND).map(str::trim).filter(|tool| !tool.is_empty());
-                Self { safety: Safety::told(safety), tools: Some(tools.map(str::to_owned).collect()) }
+                Self {
+                    safety: Safety::from_variable(safety),
+                    tools: Some(tools.map(str::to_owned).collect()),
+                }
             }
         }
     }
 
     /// Tells whether the run may use a tool. Those of ours that only talk are everyone's, and the
     /// spelling of a name (`web_fetch`, `WebFetch`) does not matter.
-    pub fn has(&self, tool: &str) -> bool {
+    pub fn allows_tool(&self, tool: &str) -> bool {
         let Some(own) = &self.tools else { return true };
         let is_talk = ours::tool(tool).is_some() && Safety::Suggest.allows(tools::classify(tool).class);
         is_talk || own.iter().any(|own| tools::plain(own) == tools::plain(tool))
@@ -58,21 +61,21 @@ mod tests {
     fn what_is_written_is_read() {
         for tools in [None, Some(vec![]), Some(vec!["Read".to_owned(), "web_fetch".to_owned()])] {
             let bounds = RunBounds { safety: Safety::AutoEdit, tools };
-            assert_eq!(RunBounds::told(&bounds.to_string()), bounds);
+            assert_eq!(RunBounds::from_variable(&bounds.to_string()), bounds);
         }
-        assert_eq!(RunBounds::told("everything;Bash").safety, Safety::Suggest);
+        assert_eq!(RunBounds::from_variable("everything;Bash").safety, Safety::Suggest);
     }
 
     #[test]
     fn only_its_tools_and_our_talk() {
-        let bounds = RunBounds::told("full-auto;Read,web_fetch");
+        let bounds = RunBounds::from_variable("full-auto;Read,web_fetch");
         for tool in ["Read", "read", "WebFetch", "mcp__consort__send"] {
-            assert!(bounds.has(tool), "{tool}");
+            assert!(bounds.allows_tool(tool), "{tool}");
         }
         for tool in ["Bash", "Write", "ReadAll", "mcp__consort__run", "mcp__other__send", ""] {
-            assert!(!bounds.has(tool), "{tool}");
+            assert!(!bounds.allows_tool(tool), "{tool}");
         }
-        assert!(!RunBounds::told("full-auto;").has("Read"), "an empty list is none");
-        assert!(RunBounds::told("full-auto").has("Bash"));
+        assert!(!RunBounds::from_variable("full-auto;").allows_tool("Read"), "an empty list is none");
+        assert!(RunBounds::from_variable("full-auto").allows_tool("Bash"));
     }
 }

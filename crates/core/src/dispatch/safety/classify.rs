@@ -6,9 +6,9 @@ use super::paths;
 use super::programs;
 use super::tools;
 use crate::policy::Action;
-use crate::policy::Call;
 use crate::policy::Commands;
 use crate::policy::PermissionRequest;
+use crate::policy::ProgramCall;
 
 /// The class of a call, and the part that made it that class.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn of_commands(commands: &Commands) -> Classified {
         return Classified::unclear("", "does not tell in its text what it runs");
     }
     let calls = commands.calls.iter().map(|call| of_call(call, commands));
-    let is_nothing = |call: &Call| {
+    let is_nothing = |call: &ProgramCall| {
         let name = call.words.first().and_then(Option::as_deref);
         call.words.is_empty() || matches!(name, Some(":" | "true"))
     };
@@ -90,7 +90,7 @@ fn is_no_file(target: Option<&str>) -> bool {
     target.is_some_and(|path| matches!(path, "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty"))
 }
 
-fn of_call(call: &Call, all: &Commands) -> Classified {
+fn of_call(call: &ProgramCall, all: &Commands) -> Classified {
     let shown = call.words.iter().map(|word| word.as_deref().unwrap_or("…")).collect::<Vec<_>>().join(" ");
     if let Some(name) = call.variables.iter().find(|name| name.starts_with("CONSORT_")) {
         return Classified::of(ActionClass::SystemModify, format!("{name}="));
@@ -122,14 +122,14 @@ fn of_call(call: &Call, all: &Commands) -> Classified {
 
 /// Tells whether a call changes or clears the environment that says how much a session, or an agent
 /// that it starts, may do.
-fn loosens(call: &Call, all: &Commands) -> bool {
+fn loosens(call: &ProgramCall, all: &Commands) -> bool {
     let name = call.words.first().and_then(Option::as_deref).map(programs::base_name);
     let args = Args(call.words.get(1..).unwrap_or_default());
     let names_ours = || args.words().any(|word| word.contains("CONSORT_"));
     match name {
         Some("export" | "unset" | "declare" | "typeset" | "readonly" | "local") => names_ours(),
         Some("env") => {
-            let is_agent = |call: &Call| {
+            let is_agent = |call: &ProgramCall| {
                 let name = call.words.first().and_then(Option::as_deref).map(programs::base_name);
                 name.is_some_and(programs::is_agent)
             };

@@ -7,7 +7,7 @@ use super::Safety;
 use crate::text;
 
 /// Returns the reason why a call is refused, and what the model can do instead.
-pub fn refused(safety: Safety, found: &Classified) -> String {
+pub fn safety_refusal(safety: Safety, found: &Classified) -> String {
     let (what, instead) = match found.class {
         ActionClass::FileRead => ("reading", "say in your result what should be read"),
         ActionClass::Network => ("using the network", "say in your result what should be looked up"),
@@ -47,7 +47,7 @@ pub fn refused(safety: Safety, found: &Classified) -> String {
 }
 
 /// Returns the reason why a tool is refused that the role of the run does not have.
-pub fn not_its_tool(bounds: &RunBounds, tool: &str) -> String {
+pub fn tool_refusal(bounds: &RunBounds, tool: &str) -> String {
     let own = bounds.tools.as_deref().unwrap_or_default();
     let has = match own.is_empty() {
         true => "no tools".to_owned(),

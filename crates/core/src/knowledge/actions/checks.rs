@@ -34,7 +34,7 @@ impl Planner<'_> {
     }
 
     /// Returns the kinds that have something of a name.
-    pub(super) fn any(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
+    pub(super) fn kinds_named(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
         let mut kinds = Vec::new();
         for kind in &Kind::NAMED {
             if !self.ids(*kind, name)?.is_empty() {
@@ -56,7 +56,7 @@ impl Planner<'_> {
         let is_wanted = |kind: &Kind| {
             kinds.contains(kind) && wanted.is_none_or(|wanted| Kind::named(wanted) == Some(*kind))
         };
-        let mut found: Vec<Kind> = self.any(&name)?.into_iter().filter(is_wanted).collect();
+        let mut found: Vec<Kind> = self.kinds_named(&name)?.into_iter().filter(is_wanted).collect();
         let mut name = name;
         // A file has one name, however its path is written.
         if matches!(found.as_slice(), [] | [Kind::File])
@@ -125,7 +125,7 @@ impl Planner<'_> {
     }
 
     /// Returns the edits that set a field to a value, or notes a mistake.
-    pub(super) fn field(
+    pub(super) fn field_edits(
         &mut self,
         action: &CheckedAction<'_>,
         field: &'static Field,
@@ -179,7 +179,7 @@ impl Planner<'_> {
     }
 
     /// Notes a mistake for every argument that an action does not know, rather than ignore it.
-    pub(super) fn only(
+    pub(super) fn check_arguments(
         &mut self,
         action: &CheckedAction<'_>,
         allowed: impl IntoIterator<Item = &'static str>,

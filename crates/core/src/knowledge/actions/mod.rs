@@ -171,7 +171,7 @@ impl Planner<'_> {
     /// Adds to the record of that name, or creates it.
     fn record(&mut self, action: &CheckedAction<'_>, kind: Kind) -> Result<(), StoreError> {
         let allowed = kind.fields().iter().map(|field| field.name);
-        self.only(action, allowed.chain(["remove"]), |name| kind.field(name).is_some());
+        self.check_arguments(action, allowed.chain(["remove"]), |name| kind.field(name).is_some());
         let Some(name) = self.key(action, kind) else { return Ok(()) };
         let ids = self.ids(kind, &name)?;
         let is_new = ids.is_empty();
@@ -187,7 +187,7 @@ impl Planner<'_> {
                 self.wrong(Some(action.name), Some(field.name), "is missing", &Value::Null);
             }
             if let Some(value) = given.filter(|value| !value.is_null()) {
-                edits.extend(self.field(action, field, &id, value));
+                edits.extend(self.field_edits(action, field, &id, value));
             }
         }
         edits.extend(self.removals(action, kind, &id));
@@ -239,7 +239,7 @@ impl Planner<'_> {
     fn link(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
         let kind = Kind::Relationship;
         let allowed = kind.fields().iter().map(|field| field.name);
-        self.only(action, allowed, |name| kind.field(name).is_some());
+        self.check_arguments(action, allowed, |name| kind.field(name).is_some());
         let ends = ["from", "to", "type"].map(|field| self.text(action, field));
         let [Some(from), Some(to), Some(of)] = ends else { return Ok(()) };
         let (from, no_from) = self.end(action, "from", from)?;
@@ -266,7 +266,7 @@ impl Planner<'_> {
         }
         for field in &kind.fields()[3..] {
             if let Some(value) = props_of(action, field).filter(|value| !value.is_null()) {
-                edits.extend(self.field(action, field, &id, value));
+                edits.extend(self.field_edits(action, field, &id, value));
             }
         }
         let verb = if is_new { "linked" } else { "updated" };
@@ -283,7 +283,7 @@ impl Planner<'_> {
         field: &str,
         end: String,
     ) -> Result<(String, String), StoreError> {
-        let known = self.any(&end)?;
+        let known = self.kinds_named(&end)?;
         if matches!(known.as_slice(), [] | [Kind::File])
             && let Ok(name) = self.view.place(&end)
             && (!self.ids(Kind::File, &name)?.is_empty() || self.recorded.contains(&name))
@@ -302,14 +302,14 @@ impl Planner<'_> {
 
     /// Returns the entity that an end means, if only one kind has that name.
     fn id_of(&self, end: &str) -> Result<Option<String>, StoreError> {
-        match self.any(end)?.as_slice() {
+        match self.kinds_named(end)?.as_slice() {
             [kind] => Ok(self.ids(*kind, end)?.into_iter().next()),
             _ => Ok(None),
         }
     }
 
     fn unlink(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
-        self.only(action, ["from", "to", "type"], |_| false);
+        self.check_arguments(action, ["from", "to", "type"], |_| false);
         let ends = ["from", "to", "type"].map(|field| self.text(action, field));
         let [Some(from), Some(to), Some(of)] = ends else { return Ok(()) };
         let known_as = |end: String| self.view.place(&end).ok().filter(|name| *name != end).unwrap_or(end);
@@ -330,14 +330,14 @@ impl Planner<'_> {
 
     /// Deletes a record, and the links to it unless something else has its name.
     fn delete(&mut self, action: &CheckedAction<'_>, kind: Kind) -> Result<(), StoreError> {
-        self.only(action, [kind.key_field()], |_| false);
+        self.check_arguments(action, [kind.key_field()], |_| false);
         let Some(name) = self.key(action, kind) else { return Ok(()) };
         let ids = self.ids(kind, &name)?;
         if ids.is_empty() {
             return self.unknown(action, kind.key_field(), &[kind], &name);
         }
         self.take_back(kind, name.clone(), ids);
-        if self.any(&name)?.is_empty() {
+        if self.kinds_named(&name)?.is_empty() {
             for link in self.view.links(&name)? {
                 let ids = self.ids(Kind::Relationship, &link.name)?;
                 self.take_back(Kind::Relationship, link.name, ids);
@@ -348,7 +348,7 @@ impl Planner<'_> {
     }
 
     fn update_confidence(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
-        self.only(action, ["name", "kind", "confidence"], |_| false);
+        self.check_arguments(action, ["name", "kind", "confidence"], |_| false);
         let Some((kind, name, ids)) = self.one_of(action, &[Kind::Principle, Kind::Pattern])? else {
             return Ok(());
         };
@@ -357,13 +357,13 @@ impl Planner<'_> {
             return Ok(());
         };
         let Some(field) = kind.field("confidence") else { return Ok(()) };
-        let edits = ids.iter().flat_map(|id| self.field(action, field, id, value)).collect();
+        let edits = ids.iter().flat_map(|id| self.field_edits(action, field, id, value)).collect();
         self.done(edits, format!("updated {} {name}", kind.as_str()));
         Ok(())
     }
 
     fn add_evidence(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
-        self.only(action, ["name", "principle", "evidence", "against"], |_| false);
+        self.check_arguments(action, ["name", "principle", "evidence", "against"], |_| false);
         let field = if action.props.contains_key("principle") { "principle" } else { "name" };
         let Some(name) = self.text(action, field) else { return Ok(()) };
         let ids = self.ids(Kind::Principle, &name)?;
@@ -373,7 +373,7 @@ impl Planner<'_> {
             return Ok(());
         };
         let Some(field) = Kind::Principle.field("evidence") else { return Ok(()) };
-        let mut edits = self.field(action, field, id, value);
+        let mut edits = self.field_edits(action, field, id, value);
         let is_against = action.props.get("against").and_then(Value::as_bool).unwrap_or_default();
         if let Some(known) = self.view.known(Kind::Principle, &name)? {
             let told: Vec<&str> = known.texts("evidence").collect();
@@ -389,7 +389,7 @@ impl Planner<'_> {
 
     /// Records that something was looked at and still holds.
     fn confirm(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
-        self.only(action, ["name", "path", "kind"], |_| false);
+        self.check_arguments(action, ["name", "path", "kind"], |_| false);
         let Some((kind, name, ids)) = self.one_of(action, &Kind::NAMED)? else { return Ok(()) };
         let edits: Vec<Edit> =
             ids.iter().flat_map(|id| [set(id, CONFIRMED, true), set(id, STALE, Value::Null)]).collect();
@@ -401,7 +401,7 @@ impl Planner<'_> {
     }
 
     fn rename(&mut self, action: &CheckedAction<'_>) -> Result<(), StoreError> {
-        self.only(action, ["name", "path", "kind", "to"], |_| false);
+        self.check_arguments(action, ["name", "path", "kind", "to"], |_| false);
         let Some((kind, name, ids)) = self.one_of(action, &Kind::NAMED)? else { return Ok(()) };
         let Some(to) = self.text(action, "to") else { return Ok(()) };
         let to = if kind == Kind::File { self.place(action, "to", &to) } else { Some(to) };

@@ -36,7 +36,7 @@ use crate::knowledge::worktree_index::GONE;
 use crate::presence;
 use crate::presence::Caller;
 use crate::secrets;
-use crate::secrets::Secret;
+use crate::secrets::SecretFinding;
 use serde_json::Value;
 
 impl App {
@@ -134,7 +134,7 @@ impl App {
         let number = recorded.numbers[0].unwrap_or(0);
         // The batch is recorded; if this fails, the next reader takes it in.
         let _ = self.catch_up(index);
-        self.note_recorded(&request.scope, &request.worktree);
+        self.request_git_file(&request.scope, &request.worktree);
         Ok((ActOutcome { number, duplicate: false, results: planned.results }, planned.dangling))
     }
 }
@@ -185,7 +185,7 @@ fn secrets_in(actions: &Value) -> Vec<Mistake> {
     let all = actions.as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate();
     let found = all.filter_map(|(action, one)| Some((action, one, secrets::find_in(one)?)));
     found
-        .map(|(action, one, Secret { what, at })| {
+        .map(|(action, one, SecretFinding { what, at })| {
             let name = one.get(0).and_then(Value::as_str).map(str::to_owned);
             let message = format!("has what looks like {what}, at character {at} of a text");
             Mistake { action, name, field: None, message, received: Value::Null }

@@ -31,7 +31,7 @@ impl App {
     pub fn note_shown(&self, session: &SessionId, shown: &[(Kind, String)]) {
         let side_files = self.engine.side_files();
         for (kind, name) in shown {
-            side_files.notified_before(session, &digest::shown_name(*kind, name));
+            side_files.note_notified(session, &digest::shown_name(*kind, name));
         }
     }
 
@@ -53,7 +53,7 @@ impl App {
         let digest = digest::digest_for(&lines, &words, tokens * BYTES_PER_TOKEN)?;
         // If a line becomes stale, the session will be told.
         for shown in digest::shown_in(&digest) {
-            side_files.notified_before(&agent.session, shown);
+            side_files.note_notified(&agent.session, shown);
         }
         Some(digest)
     }

@@ -83,7 +83,7 @@ impl App {
         let project = request.scope.project().cloned();
         Self::conclude(&*self.host, tx, now, project, Actor::Person, vec![Change::Knowledge(change)])?;
         self.scrub(&request.scope, &entities)?;
-        self.note_recorded(&request.scope, &request.worktree);
+        self.request_git_file(&request.scope, &request.worktree);
         Ok(ForgetOutcome { entities: entities.len() })
     }
 

@@ -72,7 +72,7 @@ impl App {
         contents.keep(&*side_files);
         // A linked worktree has files of its own; only the state of the repository's main worktree
         // is noted.
-        if !seen.to_note.is_empty() && self.worktrees(scope).iter().any(|main| main == worktree) {
+        if !seen.to_note.is_empty() && self.main_worktrees(scope).iter().any(|main| main == worktree) {
             let _ = self.mark_stale(project, worktree, &seen.to_note, Actor::Consort);
             self.catch_up(&mut *seen.index)?;
         }
@@ -85,15 +85,15 @@ impl App {
         scope: &Scope,
         agent: &Agent,
     ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
-        let (worktree, cwd) = self.standpoint(scope, agent);
+        let (worktree, cwd) = self.worktree_and_directory(scope, agent);
         self.knowledge_from_git(scope, &worktree, &cwd)
     }
 
     /// Returns the worktree that has a scope's files, and the directory that an agent's paths are
     /// relative to: its own, or those of another project that it asks for.
-    pub fn standpoint(&mut self, scope: &Scope, agent: &Agent) -> (PathBuf, PathBuf) {
+    pub fn worktree_and_directory(&mut self, scope: &Scope, agent: &Agent) -> (PathBuf, PathBuf) {
         let is_own = scope.project().is_none_or(|project| *project == agent.project.id);
-        let other = if is_own { None } else { self.worktrees(scope).into_iter().next() };
+        let other = if is_own { None } else { self.main_worktrees(scope).into_iter().next() };
         match other {
             Some(worktree) => (worktree.clone(), worktree),
             None => (agent.location.worktree.clone(), agent.location.cwd.clone()),
@@ -142,7 +142,7 @@ impl App {
         let scope = Scope::Project(project.clone());
         if self.take_in_up_to(&scope, worktree, LONGEST_IN_HOOK) == TakenIn::Later {
             let side_files = self.engine.side_files();
-            let mut waiting = side_files.waiting_for_digest(project);
+            let mut waiting = side_files.sessions_without_digest(project);
             waiting.retain(|(session, _)| *session != agent.session);
             waiting.push((agent.session.clone(), tokens));
             side_files.set_sessions_without_digest(project, &waiting);
@@ -152,23 +152,23 @@ impl App {
     /// Takes in what git has brought to the repositories of a project, for a caller that
     /// is in none of them.
     pub fn take_in_git_files(&mut self, scope: &Scope) {
-        for worktree in self.worktrees(scope) {
+        for worktree in self.main_worktrees(scope) {
             let _ = self.take_in_git_file(scope, &worktree);
         }
     }
 
     /// Has the file of a worktree written again, if such a file is wanted.
-    pub fn note_recorded(&self, scope: &Scope, worktree: &Path) {
+    pub fn request_git_file(&self, scope: &Scope, worktree: &Path) {
         if let (Scope::Project(_), Some(file)) = (scope, &self.git_file) {
-            file.note_recorded(worktree);
+            file.request_write(worktree);
         }
     }
 
     /// Has the files of all repositories of a project written again, for a caller that is in none
     /// of them.
-    pub fn note_recorded_everywhere(&mut self, scope: &Scope) {
-        for worktree in self.worktrees(scope) {
-            self.note_recorded(scope, &worktree);
+    pub fn request_git_files(&mut self, scope: &Scope) {
+        for worktree in self.main_worktrees(scope) {
+            self.request_git_file(scope, &worktree);
         }
     }
 
@@ -176,7 +176,7 @@ impl App {
     /// began.
     pub fn give_late_digests(&mut self, project: &ProjectId) -> Result<(), StoreError> {
         let side_files = self.engine.side_files();
-        let waiting = side_files.waiting_for_digest(project);
+        let waiting = side_files.sessions_without_digest(project);
         if waiting.is_empty() {
             return Ok(());
         }
@@ -184,10 +184,10 @@ impl App {
         for (session, tokens) in waiting {
             let agent = self.engine.read()?.agent(&session)?;
             let Some((agent, None)) = agent else { continue };
-            let kept = side_files.take_kept(&session).into_iter();
+            let kept = side_files.take_kept_texts(&session).into_iter();
             let told: Vec<String> = kept.chain(self.known_digest(&agent, tokens)).collect();
             if !told.is_empty() {
-                side_files.keep_for_later(&session, &told.join("\n\n"));
+                side_files.keep_text_for_prompt(&session, &told.join("\n\n"));
             }
         }
         Ok(())
@@ -200,7 +200,7 @@ impl App {
         let projects: BTreeSet<ProjectId> = agents.into_iter().map(|agent| agent.project.id).collect();
         let mut places = Vec::new();
         for project in projects {
-            let worktrees = self.worktrees(&Scope::Project(project.clone()));
+            let worktrees = self.main_worktrees(&Scope::Project(project.clone()));
             places.extend(worktrees.into_iter().map(|worktree| (project.clone(), worktree)));
         }
         Ok(places)
@@ -208,7 +208,7 @@ impl App {
 
     /// Returns the directories in which the repositories of a project are checked out, without
     /// linked worktrees.
-    pub fn worktrees(&mut self, scope: &Scope) -> Vec<PathBuf> {
+    pub fn main_worktrees(&mut self, scope: &Scope) -> Vec<PathBuf> {
         let Scope::Project(project) = scope else { return Vec::new() };
         let repositories = self.engine.read().and_then(|tx| tx.repositories(project)).unwrap_or_default();
         let worktree = |repository: PathBuf| match repository.file_name().is_some_and(|name| name == ".git") {

@@ -80,7 +80,7 @@ impl App {
     }
 
     /// Opens an index of what was known at a moment.
-    pub fn knowledge_as_of(
+    pub fn open_knowledge_as_of(
         &mut self,
         scope: &Scope,
         at: Timestamp,
@@ -157,7 +157,7 @@ impl App {
         }
         let now = self.host.now();
         let edits = edits.into_iter().map(|edit| foreign::marked(edit, via));
-        let (edits, ahead): (Vec<StampedEdit>, _) = edits.partition(|edit| foreign::counts(edit, now));
+        let (edits, ahead): (Vec<StampedEdit>, _) = edits.partition(|edit| foreign::is_acceptable(edit, now));
         let forgotten: Vec<Edit> = edits.iter().map(|stamped| stamped.edit.clone()).collect();
         let tx = self.engine.write()?;
         let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits, ahead })];

@@ -3,8 +3,8 @@
 use crate::App;
 use crate::engine::StoreError;
 use crate::engine::Tx;
+use crate::knowledge::ChangedScopes;
 use crate::knowledge::KnowledgeIndex;
-use crate::knowledge::Renewed;
 
 /// Number of entries that are taken in at once.
 const BATCH: usize = 500;
@@ -38,7 +38,7 @@ impl App {
 
     /// Does what follows from entries that the index has taken in, no matter who recorded them:
     /// writes digests, and tidies the index.
-    fn follow(&mut self, (count, renewed): (usize, Renewed), index: &mut dyn KnowledgeIndex) {
+    fn follow(&mut self, (count, renewed): (usize, ChangedScopes), index: &mut dyn KnowledgeIndex) {
         for (scope, is_about_files) in renewed {
             // A digest that was not written is behind, which the next session notices.
             let _ = self.write_digest(index, &scope, is_about_files);
@@ -63,7 +63,10 @@ fn tidy_after(count: usize, index: &mut dyn KnowledgeIndex) {
 
 /// Takes in the entries that the index does not have, and returns their number and what they were
 /// about; `None` if the index is ahead of this view of the journal, or is that of another store.
-fn catch_up(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<Option<(usize, Renewed)>, StoreError> {
+fn catch_up(
+    tx: &dyn Tx,
+    index: &mut dyn KnowledgeIndex,
+) -> Result<Option<(usize, ChangedScopes)>, StoreError> {
     // The index is asked first: then it cannot seem ahead because of what others take in meanwhile.
     let (mut last, newest) = index.last()?;
     let through = tx.last_seq()?;
@@ -71,7 +74,7 @@ fn catch_up(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<Option<(usize
     if last > through || newest.map(is_another).transpose()? == Some(true) {
         return Ok(None);
     }
-    let (mut count, mut renewed) = (0, Renewed::new());
+    let (mut count, mut renewed) = (0, ChangedScopes::new());
     while last < through {
         let entries = tx.knowledge_after(last, BATCH)?;
         let is_all = entries.len() < BATCH;

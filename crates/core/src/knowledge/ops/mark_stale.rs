@@ -124,9 +124,9 @@ fn tell(side_files: &dyn SideFiles, session: &SessionId, shown: &str, path: &str
         "[consort] What you were told of {shown} may no longer hold: {} has changed since.",
         text::foreign(path, 120)
     );
-    if !side_files.notified_before(session, &told) {
-        let kept = side_files.take_kept(session).into_iter();
+    if !side_files.note_notified(session, &told) {
+        let kept = side_files.take_kept_texts(session).into_iter();
         let all: Vec<String> = kept.chain([told]).collect();
-        side_files.keep_for_later(session, &all.join("\n\n"));
+        side_files.keep_text_for_prompt(session, &all.join("\n\n"));
     }
 }

@@ -38,7 +38,7 @@ impl App {
             match &request.name {
                 Some(name) => found.extend(index.known(&request.scope, kind, name)?),
                 None => index.each(&request.scope, kind, &mut |row| {
-                    if row.stale().is_some() && found.len() < MOST {
+                    if row.stale_since().is_some() && found.len() < MOST {
                         found.push(row.decode());
                     }
                 })?,
@@ -105,7 +105,7 @@ impl App {
                 }
             }
             let texts = these.iter().map(RenewalRequest::asked);
-            told.extend(texts.filter(|text| !side_files.notified_before(session, text)));
+            told.extend(texts.filter(|text| !side_files.note_notified(session, text)));
         }
         told
     }

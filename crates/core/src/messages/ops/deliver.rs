@@ -27,7 +27,7 @@ const MOST_LOOKED_AT: usize = 512;
 
 impl App {
     /// Collects the letters that a hook delivers to its session at this moment, and records them as
-    /// delivered; [`App::shown`] must follow once they were written out. Records letters delivered before as
+    /// delivered; [`App::note_batch_shown`] must follow once they were written out. Records letters delivered before as
     /// read if the moment proves it. Opens no database if the flags say that there is nothing to do.
     pub fn collect(
         &mut self,
@@ -36,7 +36,7 @@ impl App {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<DeliveredBatch>, StoreError> {
         let flags = self.engine.side_files();
-        if !moment.concerns(flags.flag(session)) {
+        if !moment.concerns(flags.mail_flags(session)) {
             return Ok(None);
         }
         let now = self.host.now();
@@ -61,7 +61,8 @@ impl App {
             && let Some(by) = self.host.own_machine_process()
         {
             let settings = hook_settings(&*tx, &me.location.worktree, environment)?;
-            let known = if settings.introduces() { flags.introduced_senders(session) } else { Vec::new() };
+            let known =
+                if settings.introduces_senders() { flags.introduced_senders(session) } else { Vec::new() };
             let is_stranger = |who: &Actor| !known.contains(&who.to_string());
             let handed_over = plan.hand.iter_mut().map(|letter| &mut letter.message);
             name_projects(&*tx, Some(&me.project.id), handed_over)?;
@@ -79,7 +80,7 @@ impl App {
             let messages = now_handed.iter().map(|letter| letter.message.id).collect();
             let delivered = MessageChange::Delivered { to: mailbox.clone(), messages, by: by.clone() };
             changes.push(Change::Messages(delivered));
-            if settings.introduces() {
+            if settings.introduces_senders() {
                 let mut met: Vec<&Actor> =
                     now_handed.iter().map(|letter| &letter.message.sent.from.who).collect();
                 met.sort();
@@ -88,7 +89,7 @@ impl App {
                 let met: Vec<String> = met.into_iter().map(ToString::to_string).collect();
                 // A failure is harmless: the senders would be introduced twice.
                 if !met.is_empty() {
-                    let _ = flags.introduce(session, &met);
+                    let _ = flags.note_introduced(session, &met);
                 }
             }
             batch = Some(DeliveredBatch { text, session: session.clone(), by });
@@ -99,13 +100,13 @@ impl App {
             flag.later = true;
             flag.new |= handed > 0 || !moment.hands_over();
         }
-        tx.set_flag(session, flag);
+        tx.set_mail_flags(session, flag);
         Self::conclude(&*self.host, tx, now, Some(me.project.id), mailbox, changes)?;
         Ok(batch)
     }
 
     /// Notes that a batch was written out in full, to the last byte.
-    pub fn shown(&mut self, batch: &DeliveredBatch) -> Result<(), StoreError> {
+    pub fn note_batch_shown(&mut self, batch: &DeliveredBatch) -> Result<(), StoreError> {
         self.engine.side_files().note_shown(&batch.session, &batch.by)
     }
 }
@@ -120,14 +121,15 @@ fn planned(
 ) -> Result<(DeliveryPlan, bool), StoreError> {
     // A hook that delivers no letters need only know whether there are any.
     let most = if moment.hands_over() { MOST } else { 1 };
-    let (letters, is_more) = tx.most_urgent(mailbox, most)?;
-    let plan = rules::plan(letters, moment, now, &states);
+    let earlier = rules::judge_deliveries(&tx.deliveries(mailbox)?, moment, now, states);
+    let (letters, is_more) = tx.most_urgent(mailbox, &earlier.settled(), most)?;
+    let plan = rules::plan(letters, &earlier, moment, now);
     if !(moment.hands_over() && is_more && plan.hand.is_empty()) {
         return Ok((plan, is_more));
     }
     // The oldest are too old to be shown with a tool's result; there may be fresh ones behind them.
-    let (letters, is_more) = tx.most_urgent(mailbox, MOST_LOOKED_AT)?;
-    let mut plan = rules::plan(letters, moment, now, &states);
+    let (letters, is_more) = tx.most_urgent(mailbox, &earlier.settled(), MOST_LOOKED_AT)?;
+    let mut plan = rules::plan(letters, &earlier, moment, now);
     let rest = plan.hand.split_off(plan.hand.len().min(MOST));
     let is_more = is_more || !rest.is_empty();
     plan.rest.extend(rest);

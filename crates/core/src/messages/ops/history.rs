@@ -117,7 +117,7 @@ pub(super) fn find(
             }
             if found.len() > 1 {
                 name_projects(tx, None, found.iter_mut())?;
-                let called = found.iter().map(|message| message.called(None)).collect();
+                let called = found.iter().map(|message| message.message_name(None)).collect();
                 return Err(MessageRefusal::SeveralMessages { name: name.clone(), called }.into());
             }
             found.pop()

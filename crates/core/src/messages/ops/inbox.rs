@@ -75,7 +75,7 @@ impl App {
             // If other letters are left, the flags stay: a hook decides which of them to deliver.
             let unread = tx.unread(mailbox)?;
             if unread.iter().all(|letter| messages.contains(&letter.message.id)) {
-                tx.set_flag(session, MailFlags::default());
+                tx.set_mail_flags(session, MailFlags::default());
             }
         }
         let project = project(&*tx, mailbox)?;

@@ -129,7 +129,7 @@ pub(crate) fn open_threads(tx: &dyn Tx, me: &Agent, now: Timestamp) -> Result<Ve
         let other =
             if is_mine { message.sent.to.first().map(|to| &to.who) } else { Some(&message.sent.from.who) };
         let with = other.map_or_else(|| Ok(String::new()), |other| name_of(tx, other))?;
-        Ok(OpenThread { called: message.called(Some(&me.project.id)), with, is_mine })
+        Ok(OpenThread { called: message.message_name(Some(&me.project.id)), with, is_mine })
     };
     open.iter().map(view).collect()
 }

@@ -12,6 +12,7 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
 use crate::journal::NewEntry;
+use crate::journal::TailRequest;
 use crate::messages::Message;
 use crate::messages::MessageChange;
 use crate::messages::MessageError;
@@ -24,15 +25,16 @@ use crate::messages::SendRequest;
 use crate::messages::Sender;
 use crate::messages::rules;
 use crate::messages::rules::Decision;
-use crate::messages::rules::Found;
+use crate::messages::rules::RecipientsFound;
 use crate::messages::rules::SendFacts;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
+use crate::presence::PresenceChange;
 use crate::presence::find_by_word;
 use crate::project::ProjectId;
 use crate::secrets;
-use crate::secrets::Secret;
+use crate::secrets::SecretFinding;
 use crate::side_files::SideFiles;
 use crate::text;
 
@@ -45,7 +47,7 @@ impl App {
         let mut tx = self.engine.write()?;
         let caller = presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?;
         let may_say_all = request.even_so && matches!(caller, Caller::Person);
-        if let Some(Secret { what, at }) = secret.filter(|_| !may_say_all) {
+        if let Some(SecretFinding { what, at }) = secret.filter(|_| !may_say_all) {
             return Err(MessageRefusal::Secret { what, at }.into());
         }
         let me = speaker(&*tx, caller, request.as_agent.as_deref())?;
@@ -123,7 +125,7 @@ impl Sending<'_> {
         request: &SendRequest,
         project: Option<&ProjectId>,
         answered: Option<&Message>,
-    ) -> Result<Vec<Found>, StoreError> {
+    ) -> Result<Vec<RecipientsFound>, StoreError> {
         match &request.to {
             Recipients::Everywhere => Ok(vec![Ok(self.others(None)?)]),
             Recipients::Sender => match answered {
@@ -173,7 +175,7 @@ impl Sending<'_> {
     }
 
     /// Finds the agent with this name, or the only agent that the word stands for.
-    fn named(&self, name: &str) -> Result<Found, StoreError> {
+    fn named(&self, name: &str) -> Result<RecipientsFound, StoreError> {
         let agent = match self.tx.by_name(name)? {
             Some(agent) => agent,
             None => {
@@ -210,7 +212,12 @@ impl Sending<'_> {
 
     /// Finds the agent that sent or received a message, under its current name; if it is gone, the agent of
     /// its project that has its name now.
-    fn addressee(&self, who: &Actor, name: &str, project: Option<&ProjectId>) -> Result<Found, StoreError> {
+    fn addressee(
+        &self,
+        who: &Actor,
+        name: &str,
+        project: Option<&ProjectId>,
+    ) -> Result<RecipientsFound, StoreError> {
         let Actor::Agent(session) = who else { return Ok(Ok(vec![person()])) };
         let known = self.tx.agent(session)?;
         if let Some((agent, None)) = &known {
@@ -267,10 +274,28 @@ fn unknown(tx: &dyn Tx, name: &str) -> Result<MessageRefusal, StoreError> {
     }
     let present = tx.present()?;
     let nearest = match name.to_lowercase().as_str() {
-        "everyone" | "everybody" | "team" => Some("all"),
-        _ => text::nearest(name, present.iter().map(|agent| agent.name.as_str())),
+        "everyone" | "everybody" | "team" => Some("all".to_owned()),
+        _ => match renamed(tx, name, &present)? {
+            Some(agent) => Some(agent.name.to_string()),
+            None => text::nearest(name, present.iter().map(|agent| agent.name.as_str())).map(str::to_owned),
+        },
     };
-    Ok(MessageRefusal::NoSuchAgent { name: text::one_line(name, 60), nearest: nearest.map(str::to_owned) })
+    Ok(MessageRefusal::NoSuchAgent { name: text::one_line(name, 60), nearest })
+}
+
+/// Returns the agent that had this name before it was renamed, as far as the latest entries tell.
+fn renamed<'a>(tx: &dyn Tx, name: &str, present: &'a [Agent]) -> Result<Option<&'a Agent>, StoreError> {
+    let latest = tx.entries(&TailRequest { limit: 1_000, ..TailRequest::default() })?;
+    let changes = latest.iter().rev().flat_map(|entry| &entry.changes);
+    let session = changes.filter_map(|kept| match &kept.change {
+        Change::Presence(PresenceChange::Renamed { session, from, .. })
+            if from.as_str().eq_ignore_ascii_case(name) =>
+        {
+            Some(session)
+        }
+        _ => None,
+    });
+    Ok(session.filter_map(|session| present.iter().find(|agent| agent.session == *session)).next())
 }
 
 pub(super) fn recipient(agent: &Agent) -> Recipient {

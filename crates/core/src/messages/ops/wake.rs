@@ -63,7 +63,7 @@ impl App {
     ) -> Result<WakeCheck, StoreError> {
         let flags = self.engine.side_files();
         let activity = self.engine.side_files().activity(session);
-        let flag = flags.flag(session);
+        let flag = flags.mail_flags(session);
         if activity.is_some() && !flag.new && !flag.later {
             return Ok(WakeCheck::Nothing);
         }

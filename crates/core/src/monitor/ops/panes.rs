@@ -68,7 +68,11 @@ impl App {
     }
 
     /// Refuses a caller that is neither the person nor the agent that opened the pane.
-    pub fn may_use_pane(&mut self, caller: &CallerFacts, pane: &PaneSubject) -> Result<Actor, MonitorError> {
+    pub fn require_pane_access(
+        &mut self,
+        caller: &CallerFacts,
+        pane: &PaneSubject,
+    ) -> Result<Actor, MonitorError> {
         let not_yours = || MonitorError::NotYours { name: pane.name() };
         match self.caller(caller)? {
             Caller::Person => Ok(Actor::Person),
@@ -81,7 +85,7 @@ impl App {
     }
 
     /// Returns the place of a pane on this machine, by its address and the process it was opened with.
-    pub fn pane_place(&self, address: &PaneAddress, pid: u32) -> PaneIdentity {
+    pub fn pane_identity(&self, address: &PaneAddress, pid: u32) -> PaneIdentity {
         let process = self.host.process(pid).unwrap_or_default();
         let process = crate::host::Process { pid, start: process.start, ..Default::default() };
         PaneIdentity { machine: self.host.name(), address: address.clone(), process }

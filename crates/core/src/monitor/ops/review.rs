@@ -20,7 +20,7 @@ pub struct ReviewMaterial {
 
 impl App {
     /// Keeps the review material of a pane that we opened.
-    pub fn keep_review(&mut self, pane: Number, material: &ReviewMaterial) -> Result<(), StoreError> {
+    pub fn keep_reviewed(&mut self, pane: Number, material: &ReviewMaterial) -> Result<(), StoreError> {
         let files = self.engine.side_files();
         let now = self.host.now();
         let text = serde_json::to_string(material).unwrap_or_default();
@@ -35,5 +35,5 @@ impl App {
 
 fn name(pane: Number) -> String {
     // Kept files are named by a hexadecimal number.
-    format!("{:016x}", text::checksum(format!("review of pane {pane}").as_bytes()))
+    format!("{:016x}", text::stable_hash(format!("review of pane {pane}").as_bytes()))
 }

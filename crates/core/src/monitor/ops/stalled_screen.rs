@@ -19,5 +19,5 @@ impl App {
 
 fn name(place: &PaneIdentity) -> String {
     // Kept files are named by a hexadecimal number.
-    format!("{:016x}", text::checksum(format!("screen of {}", place.key()).as_bytes()))
+    format!("{:016x}", text::stable_hash(format!("screen of {}", place.key()).as_bytes()))
 }

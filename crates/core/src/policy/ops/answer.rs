@@ -98,7 +98,7 @@ impl App {
     }
 
     /// Tells whether the process that would take an answer to the agent is alive.
-    pub fn is_held(&self, record: &AskRecord) -> bool {
+    pub fn is_awaited(&self, record: &AskRecord) -> bool {
         has_holder(&*self.host, record)
     }
 }

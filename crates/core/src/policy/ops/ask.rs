@@ -23,8 +23,8 @@ use crate::policy::PolicyVerdict;
 use crate::policy::RuleEffect;
 use crate::policy::decide;
 use crate::policy::published::NamedRule;
-use crate::policy::published::named;
 use crate::policy::published::of_setting;
+use crate::policy::published::with_origin;
 use crate::policy::wording;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
@@ -84,7 +84,7 @@ impl App {
     /// Returns the effect of a rule that refuses or asks about what an agent is about to do, with a
     /// text for the agent. The published rules sift out nearly all requests; a refusal is recorded
     /// like any other decision.
-    pub fn forbidden(
+    pub fn apply_strict_rules(
         &mut self,
         session: &SessionId,
         cwd: &Path,
@@ -175,6 +175,6 @@ fn rules(
 ) -> Result<Vec<NamedRule>, StoreError> {
     let settings = tx.published(Some(worktree))?;
     let brought = settings.iter().flat_map(|(key, value)| of_setting(key, value).unwrap_or_default());
-    let own = tx.rules()?.into_iter().map(named);
+    let own = tx.rules()?.into_iter().map(with_origin);
     Ok(own.chain(brought).filter(|(_, rule)| rule.holds(project, now)).collect())
 }

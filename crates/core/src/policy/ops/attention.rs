@@ -16,13 +16,13 @@ const KEY: i64 = 2 * Timestamp::MINUTE;
 impl App {
     /// Notes that the list was drawn on the person's terminal, and when a key was last pressed
     /// there.
-    pub fn note_looking(&mut self, last_key: Timestamp) {
+    pub fn note_question_list_drawn(&mut self, last_key: Timestamp) {
         let text = format!("{} {}", self.host.now().0, last_key.0);
         self.engine.side_files().set_text(LOOKING, &text);
     }
 
     /// Tells whether the person is looking at the list.
-    pub fn is_looked_at(&self) -> bool {
+    pub fn is_question_list_watched(&self) -> bool {
         let now = self.host.now();
         let text = self.engine.side_files().text(LOOKING).unwrap_or_default();
         let is_within =

@@ -43,13 +43,13 @@ impl App {
             return Ok(());
         }
         match self.caller(facts)? {
-            Caller::Agent(agent) => self.note_call(&agent.session),
+            Caller::Agent(agent) => self.note_idle_call(&agent.session),
             Caller::Person | Caller::Anonymous(_) => Ok(()),
         }
     }
 
     /// Notes that an idle agent has made a call. An agent that its hooks report as busy is left as it is.
-    pub fn note_call(&mut self, session: &SessionId) -> Result<(), StoreError> {
+    pub fn note_idle_call(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let files = self.engine.side_files();
         if files.activity(session).is_none_or(|activity| activity.status == Status::Idle) {
             files.note_activity(session, self.host.now(), &ActivityUpdate::of(Status::Idle))?;

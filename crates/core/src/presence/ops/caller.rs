@@ -29,8 +29,9 @@ impl App {
     pub fn ancestors(&self) -> (Vec<Process>, Option<SessionId>) {
         let files = self.engine.side_files();
         let hosted = OnceCell::new();
-        let is_host =
-            |process: &Process| files.hosted_by(process).is_some_and(|session| hosted.set(session).is_ok());
+        let is_host = |process: &Process| {
+            files.session_hosted_by(process).is_some_and(|session| hosted.set(session).is_ok())
+        };
         let ancestors = self.host.ancestors_until(&is_host);
         (ancestors, hosted.into_inner())
     }

@@ -41,17 +41,17 @@ impl App {
     }
 
     /// Returns whether a session has not been told `what` yet, and records that it now has.
-    pub fn tell_once(&mut self, session: &SessionId, what: &str) -> bool {
-        !self.engine.side_files().notified_before(session, what)
+    pub fn note_told(&mut self, session: &SessionId, what: &str) -> bool {
+        !self.engine.side_files().note_notified(session, what)
     }
 
     /// Keeps a text to show to a session at its next prompt.
-    pub fn keep_for_later(&mut self, session: &SessionId, text: &str) {
-        self.engine.side_files().keep_for_later(session, text);
+    pub fn keep_text_for_prompt(&mut self, session: &SessionId, text: &str) {
+        self.engine.side_files().keep_text_for_prompt(session, text);
     }
 
     /// Returns and removes the text that was kept for a session.
-    pub fn take_kept(&mut self, session: &SessionId) -> Option<String> {
-        self.engine.side_files().take_kept(session)
+    pub fn take_kept_texts(&mut self, session: &SessionId) -> Option<String> {
+        self.engine.side_files().take_kept_texts(session)
     }
 }

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::Identified;
+use super::agent_views;
 use super::belongings;
 use super::identify;
 use super::is_alive;
 use super::left_for;
 use super::partition_alive;
 use super::random_number;
-use super::see;
 use crate::App;
 use crate::Timestamp;
 use crate::claims;
@@ -63,7 +63,7 @@ impl App {
         let session = request.session.clone();
         let welcome =
             move |settings: &HookSettings, known| rules::is_welcome(settings, &session, known, begins);
-        self.admit(request, welcome, environment, wording::SHOWN)
+        self.admit(request, welcome, environment, wording::MOST_DESCRIBED)
     }
 
     /// Registers a session if `welcome` allows it, by the settings and, for a known session, the reason it
@@ -128,7 +128,7 @@ impl App {
         let mut here: Vec<Agent> = here.collect();
         here.sort_by(|one, other| one.name.cmp(&other.name));
         let seen = here.drain(..here.len().min(most_seen)).collect();
-        let mut others = see(&*self.host, &*files, seen);
+        let mut others = agent_views(&*self.host, &*files, seen);
         others.sort_by_cached_key(rules::by_attention);
         Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others, unseen: here })))
     }

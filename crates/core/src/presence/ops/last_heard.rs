@@ -13,10 +13,10 @@ const NOT_BY_HOOK: &str = "mcp-";
 
 impl App {
     /// Returns the time when a hook of each CLI was last heard, as far back as departures are kept.
-    pub fn last_heard(&mut self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
+    pub fn last_hook_times(&mut self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
-        let (present, gone) = (tx.present()?, tx.left_since(Timestamp(0))?);
+        let (present, gone) = (tx.present()?, tx.left_since(Timestamp(0), usize::MAX)?);
         drop(tx);
         let present = present.into_iter().map(|agent| {
             let heard = files.activity(&agent.session).map(|activity| activity.last_active);

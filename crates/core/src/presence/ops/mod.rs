@@ -116,7 +116,7 @@ impl App {
 }
 
 /// Returns the project of a directory without running `git`, for a caller that holds the write lock.
-pub(crate) fn settled(
+pub(crate) fn project_without_git(
     host: &dyn Host,
     store: &dyn PresenceStore,
     dir: &Path,
@@ -184,7 +184,7 @@ pub(crate) fn partition_alive(
         {
             (!lives).then_some(LeaveReason::Died)
         } else {
-            let renewed = files.renewed(&agent.session).unwrap_or(agent.joined_at);
+            let renewed = files.last_alive(&agent.session).unwrap_or(agent.joined_at);
             (now.since(renewed) >= rules::SILENCE).then_some(LeaveReason::Silent)
         }
     };
@@ -213,7 +213,7 @@ pub(crate) fn gone_before(
 }
 
 /// Returns the views of agents: with their last reported activity, and the branches checked out now.
-pub(crate) fn see(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) -> Vec<AgentView> {
+pub(crate) fn agent_views(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) -> Vec<AgentView> {
     // Many agents may be in one worktree: look up its branch once.
     let mut branches: BTreeMap<OsString, Option<String>> = BTreeMap::new();
     let see = |mut agent: Agent| {

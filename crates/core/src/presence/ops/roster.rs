@@ -80,8 +80,7 @@ fn departed(
     let met: BTreeSet<SessionId> = files.read_log(session).met();
     for other in met.iter().filter(|other| present.iter().all(|agent| agent.session != **other)) {
         let Some((agent, reason)) = tx.agent(other)? else { continue };
-        if reason != Some(LeaveReason::Replaced) && !files.notified_before(session, &format!("gone {other}"))
-        {
+        if reason != Some(LeaveReason::Replaced) && !files.note_notified(session, &format!("gone {other}")) {
             gone.push(agent);
         }
     }

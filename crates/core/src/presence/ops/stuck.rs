@@ -78,7 +78,7 @@ impl App {
             let change = messages::notice(&[to], MessageType::Info, Priority::High, text.clone());
             let tx = self.engine.write()?;
             Self::conclude(&*self.host, tx, now, Some(to.project.id.clone()), Actor::Consort, vec![change])?;
-            files.notified_before(&to.session, mark);
+            files.note_notified(&to.session, mark);
         }
         Ok(told.len())
     }
@@ -92,7 +92,7 @@ pub(super) fn waiters<'a>(
     agents: &'a [Agent],
 ) -> Vec<(&'a Agent, SessionWait)> {
     let waits = |agent: &'a Agent| {
-        let waiting = files.waiting(&agent.session)?;
+        let waiting = files.session_wait(&agent.session)?;
         host.is_alive(&waiting.process).then_some((agent, waiting))
     };
     agents.iter().filter_map(waits).collect()

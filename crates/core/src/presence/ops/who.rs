@@ -1,7 +1,7 @@
 //! Presence verbs that list the agents of a project, and find one by name.
 
+use super::agent_views;
 use super::partition_alive;
-use super::see;
 use super::stuck::waiters;
 use crate::App;
 use crate::Timestamp;
@@ -22,6 +22,9 @@ use crate::presence::find_by_word;
 use crate::presence::rules;
 use crate::text;
 use serde_json::Value;
+
+/// Most agents that are listed though they have left: a machine may see a thousand sessions a day.
+const MOST_GONE: usize = 100;
 
 impl App {
     /// Returns the agent of a present session, and the number of other live agents in its project.
@@ -66,11 +69,11 @@ impl App {
             alive.retain(|agent| agent.project.id == project.id);
         }
         let observed = glimpse(&alive);
-        let mut agents = see(&*self.host, &*files, alive);
+        let mut agents = agent_views(&*self.host, &*files, alive);
         let glances = self.published_glances().unwrap_or_default().panes;
         for (seen, glimpse) in agents.iter_mut().zip(observed) {
             let has_own_word = glimpse.live.is_some();
-            rules::look(seen, glimpse);
+            rules::add_observed(seen, glimpse);
             if let Some(glance) = glances.iter().find(|glance| glance.is_of(&seen.agent)) {
                 rules::look_at_pane(seen, glance.clone(), has_own_word);
             }
@@ -78,7 +81,7 @@ impl App {
         self.mark_stuck(&mut agents, now)?;
         agents.sort_by_cached_key(rules::by_attention);
         if *scope == WhoScope::Everywhere {
-            let gone = self.engine.read()?.left_since(now.minus(Timestamp::DAY))?;
+            let gone = self.engine.read()?.left_since(now.minus(Timestamp::DAY), MOST_GONE)?;
             agents.extend(gone.into_iter().map(|(agent, at, reason)| rules::see_gone(agent, at, reason)));
         }
         for seen in &mut agents {

@@ -6,15 +6,15 @@ use super::last_number;
 use crate::App;
 use crate::journal::Actor;
 use crate::presence;
+use crate::tasks::ChangedTask;
 use crate::tasks::CompleteRequest;
 use crate::tasks::TaskError;
-use crate::tasks::TaskOutcome;
 use crate::tasks::board::generation;
 
 impl App {
     /// Completes the named task, or the claimed one; one change records that it is done and no longer
     /// claimed. A report of a worker whose claim is over is refused, unless the person sets `take_anyway`.
-    pub fn complete_task(&mut self, request: &CompleteRequest) -> Result<TaskOutcome, TaskError> {
+    pub fn complete_task(&mut self, request: &CompleteRequest) -> Result<ChangedTask, TaskError> {
         let CompleteRequest { task: request, generation: claimed_under, take_anyway } = request;
         let now = self.host.now();
         let files = self.engine.side_files();
@@ -33,12 +33,12 @@ impl App {
         if let Actor::Agent(session) = &actor {
             // Telling agents that could use the work is only a hint; the task is done either way.
             let what = [task.title.as_deref(), request.words.as_deref()].map(Option::unwrap_or_default);
-            let _ = self.finished(session, &what.join(" "));
+            let _ = self.share_finished_work(session, &what.join(" "));
         }
         let generation = match generation(&task) {
             0 => last_number(recorded),
             generation => generation,
         };
-        Ok(TaskOutcome { key, generation, title: task.title })
+        Ok(ChangedTask { key, generation, title: task.title })
     }
 }

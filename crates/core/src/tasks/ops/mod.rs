@@ -44,7 +44,7 @@ pub(crate) fn spec_at(
 ) -> Result<SpecRef, StoreError> {
     let located = host.locate(path);
     let project = match &located.repository {
-        Some(_) => Some(presence::settled(host, store, &located.worktree)?),
+        Some(_) => Some(presence::project_without_git(host, store, &located.worktree)?),
         None => None,
     };
     Ok(SpecRef { project, path: located.path })

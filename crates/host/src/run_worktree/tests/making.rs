@@ -127,7 +127,7 @@ fn ignored_files_are_copied_and_what_the_set_up_changes_is_not_work() {
     };
     let made = make(&world.own, &world.at("run"), "consort/run", &bootstrap).unwrap();
     let path = &made.tree.path;
-    assert_eq!(made.set_up, Some(SetUp { end: SetUpEnd::Done, output: "KEY=1\nthis\n".into() }));
+    assert_eq!(made.set_up, Some(SetUpResult { end: SetUpEnd::Done, output: "KEY=1\nthis\n".into() }));
     assert_eq!(fs::metadata(path.join(".env")).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(fs::read_to_string(path.join("node_modules/link")).unwrap(), "x\n");
     assert_ne!(made.tree.base, made.tree.baseline);
@@ -159,7 +159,7 @@ fn a_set_up_that_fails_or_takes_too_long_is_told() {
     };
     assert_eq!(
         run("fails", "echo why; exit 3"),
-        SetUp { end: SetUpEnd::Failed(Some(3)), output: "why\n".into() }
+        SetUpResult { end: SetUpEnd::Failed(Some(3)), output: "why\n".into() }
     );
     let late = run("late", "echo begun; sleep 60 & echo $!; sleep 60");
     assert_eq!(late.end, SetUpEnd::TimedOut);

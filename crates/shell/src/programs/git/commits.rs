@@ -21,12 +21,12 @@ pub(super) fn go_to(walk: &mut Walk<'_>, to: &Word, by: &str) {
             walk.head = None;
         }
         Some("-") => walk.write_commits(&["HEAD", "@{-1}"], by),
-        Some("HEAD" | "@") => walk.doubt(),
+        Some("HEAD" | "@") => walk.note_unknown_write(),
         Some(commit) => {
             walk.write_commits(&[&from, commit], by);
             walk.head = Some(commit.to_owned());
         }
-        None => walk.doubt(),
+        None => walk.note_unknown_write(),
     }
 }
 
@@ -41,7 +41,7 @@ pub(super) fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     };
     let args = Args::read(words, &Options { values: letters, suffixes: "", long });
     if args.has(&["--abort", "--quit", "--skip", "--continue", "--edit-todo", "--stdin"]) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     // This strategy keeps all files as they are.
     if verb == "merge" && args.value(&["-s", "--strategy"]).and_then(Word::text) == Some("ours") {
@@ -51,7 +51,7 @@ pub(super) fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
         return;
     }
     let Some(commits) = args.operands.iter().map(|word| word.text()).collect::<Option<Vec<&str>>>() else {
-        return walk.doubt();
+        return walk.note_unknown_write();
     };
     match verb {
         "merge" if commits.is_empty() => walk.write_commits(&["HEAD...@{upstream}"], &by),
@@ -69,7 +69,7 @@ pub(super) fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     }
     // The given commands, or the person, may do more.
     if args.has(&["-x", "--exec", "-i", "--interactive"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn fetch(walk: &mut Walk<'_>, words: &[Word]) {
         walk.refs.insert(to.to_owned(), format!("{remote}/{}", from.trim_start_matches('+')));
     }
     if args.has(&["--upload-pack"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
 }
 
@@ -132,13 +132,13 @@ pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
                     walk.within(args.value(&["--directory"]).unwrap_or(&here), |walk| {
                         let is_reverse = args.has(&["-R", "--reverse"]);
                         if is_strict && patches::fails(walk, &text, strip, is_reverse) {
-                            return walk.doubt();
+                            return walk.note_unknown_write();
                         }
                         patches::write_some(walk, &text, Some(strip), &by, &with, &without);
                     });
                 });
             }
-            None => walk.doubt(),
+            None => walk.note_unknown_write(),
         }
     }
 }
@@ -181,5 +181,5 @@ pub(super) fn pull(walk: &mut Walk<'_>, words: &[Word]) {
             }
         }
     }
-    walk.doubt();
+    walk.note_unknown_write();
 }

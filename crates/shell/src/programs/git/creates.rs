@@ -21,14 +21,14 @@ pub(super) fn run(walk: &mut Walk<'_>, verb: &str, words: &[Word]) -> bool {
                 &Options::with("b", &["--branch", "--name", "--reference", "--depth"]),
             );
             args.operands.get(1).into_iter().for_each(|path| walk.write(path, Extent::Tree, "git submodule"));
-            walk.doubt();
+            walk.note_unknown_write();
         }
         "sparse-checkout" => {
             // Files outside the named directories are removed.
             if let Some("set" | "init" | "reapply") = words.first().and_then(Word::text) {
                 walk.write_here(Extent::Worktree, "git sparse-checkout");
             }
-            walk.doubt();
+            walk.note_unknown_write();
         }
         "filter-branch" | "filter-repo" => walk.write_here(Extent::Worktree, "git filter-branch"),
         "difftool" | "mergetool" | "bisect" | "submodule" | "maintenance" | "hook" | "rerere" => {
@@ -36,7 +36,7 @@ pub(super) fn run(walk: &mut Walk<'_>, verb: &str, words: &[Word]) -> bool {
             let scripts: Vec<String> =
                 args.values(&["-x", "--extcmd"]).filter_map(|word| word.text().map(str::to_owned)).collect();
             scripts.iter().for_each(|script| walk.aside(|walk| walk.script(script)));
-            walk.doubt();
+            walk.note_unknown_write();
         }
         "read-tree"
             if words
@@ -50,7 +50,7 @@ pub(super) fn run(walk: &mut Walk<'_>, verb: &str, words: &[Word]) -> bool {
             args.values(&["-o", "--output-directory"]).for_each(|directory| {
                 walk.write(&directory.append("/0001.patch"), Extent::File, "git format-patch")
             });
-            walk.doubt();
+            walk.note_unknown_write();
         }
         "bundle" if words.first().and_then(Word::text) == Some("create") => {
             let args = Args::read(&words[1..], &Options::NONE);
@@ -61,13 +61,13 @@ pub(super) fn run(walk: &mut Walk<'_>, verb: &str, words: &[Word]) -> bool {
             let file = args.operands.first();
             file.into_iter()
                 .for_each(|file| walk.write_if(file, Extent::Tree, "git worktree", Needs::Absent));
-            walk.doubt();
+            walk.note_unknown_write();
         }
         "clone" => {
             let args =
                 Args::read(words, &Options::with("bcojuC", &["--branch", "--depth", "--origin", "--config"]));
             args.operands.get(1).into_iter().for_each(|file| walk.write(file, Extent::Tree, "git clone"));
-            walk.doubt();
+            walk.note_unknown_write();
         }
         "init" => {
             let args = Args::read(words, &Options::with("b", &["--initial-branch", "--template"]));
@@ -104,7 +104,7 @@ fn checkout_index(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("", &["--prefix", "--stage"]));
     let is_forced = args.has(&["-f", "--force"]);
     if args.has(&["--prefix"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     if args.has(&["-a", "--all"]) && is_forced {
         walk.write_here(Extent::Changes, BY);
@@ -112,7 +112,7 @@ fn checkout_index(walk: &mut Walk<'_>, words: &[Word]) {
     if args.has(&["--stdin"]) {
         match walk.input.words() {
             Some(paths) => paths.iter().for_each(|path| pathspec(walk, path, BY)),
-            None => walk.doubt(),
+            None => walk.note_unknown_write(),
         }
     }
     let needs = if is_forced { Needs::Nothing } else { Needs::Absent };

@@ -43,7 +43,7 @@ fn git(walk: &mut Walk<'_>, words: &[Word]) {
     if args.has(&["--git-dir", "--work-tree", "--bare", "--exec-path", "--config-env"])
         || !args.values(&["-c"]).all(|set| set.text().is_some_and(is_harmless_setting))
     {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     walk.aside(|walk| {
         for directory in args.values(&["-C"]) {
@@ -72,7 +72,7 @@ fn git(walk: &mut Walk<'_>, words: &[Word]) {
     {
         set_alias(walk, name, value);
         if !is_harmless_setting(&format!("{name}={value}")) {
-            walk.doubt();
+            walk.note_unknown_write();
         }
         walk.cleans_unforced |= name.eq_ignore_ascii_case("clean.requireForce") && value == "false";
     }
@@ -85,7 +85,7 @@ fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
     // The caller asks git whether these write files, and git may not answer in time.
     let asks = ["checkout", "clean", "mv", "reset", "restore", "rm", "stash", "switch"];
     if walk.count_writes() > known && verb.text().is_some_and(|verb| asks.contains(&verb)) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
 }
 
@@ -110,7 +110,7 @@ fn act(walk: &mut Walk<'_>, verb: &Word, words: &[Word]) {
         Some(verb) if creates::run(walk, verb, words) => {}
         Some(verb) if READS.contains(&verb) => read_only(walk, verb, words),
         Some(verb) => alias(walk, verb, words),
-        None => walk.doubt(),
+        None => walk.note_unknown_write(),
     }
 }
 
@@ -167,7 +167,7 @@ fn set_alias(walk: &mut Walk<'_>, name: &str, value: &str) {
 
 /// Follows an alias: git does not know the command, but the text or git's configuration may define it.
 fn alias(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
-    walk.doubt();
+    walk.note_unknown_write();
     let set = walk.aliases.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
     let Some(value) = set.or_else(|| walk.here.alias?(name)) else { return };
     walk.deeper(|walk| match value.strip_prefix('!') {
@@ -189,7 +189,7 @@ fn read_only(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     args.values(&["--output"]).for_each(|file| walk.write(file, Extent::File, &by));
     // The file may not be the configuration of the repository.
     if verb == "config" && args.has(&["-f", "--file"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
 }
 

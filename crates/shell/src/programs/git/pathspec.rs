@@ -9,12 +9,12 @@ pub(super) fn pathspec(walk: &mut Walk<'_>, path: &Word, by: &str) {
     match path.text() {
         Some(":/" | ":") => walk.write_here(Extent::Changes, by),
         Some(text) if text.starts_with(":!") || text.starts_with(":^") || text.starts_with(":(exclude") => {
-            walk.doubt()
+            walk.note_unknown_write()
         }
         Some(text) => {
             let text = text.strip_prefix(":(glob)").or_else(|| text.strip_prefix(":(top)")).unwrap_or(text);
             match text.contains(['*', '?', '[']) {
-                _ if text.starts_with(':') => walk.doubt(),
+                _ if text.starts_with(':') => walk.note_unknown_write(),
                 false => walk.write(path, Extent::Tree, by),
                 // In git's patterns, `*` also matches `/`.
                 true => {
@@ -30,17 +30,17 @@ pub(super) fn pathspec(walk: &mut Walk<'_>, path: &Word, by: &str) {
 }
 
 /// Writes files that come from a revision, or from the index: only those that differ are written.
-pub(super) fn bring(walk: &mut Walk<'_>, path: &Word, revision: Option<&str>, by: &str) {
+pub(super) fn write_from_revision(walk: &mut Walk<'_>, path: &Word, revision: Option<&str>, by: &str) {
     let known = walk.count_writes();
     pathspec(walk, path, by);
     match revision {
-        Some("") => walk.doubt(),
+        Some("") => walk.note_unknown_write(),
         Some(revision) if !revision.starts_with('-') => {
             let revision = walk.refs.get(revision).cloned().unwrap_or_else(|| revision.to_owned());
             walk.set_range(known, &revision);
         }
         // The index may have changed by then.
-        _ => walk.doubt(),
+        _ => walk.note_unknown_write(),
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn listed(walk: &mut Walk<'_>, file: &Word) -> Vec<Word> {
         None => None,
     };
     lines.unwrap_or_else(|| {
-        walk.doubt();
+        walk.note_unknown_write();
         Vec::new()
     })
 }

@@ -13,7 +13,7 @@ pub(super) fn add(walk: &mut Walk<'_>, words: &[Word]) {
         return;
     }
     if args.has(&["-p", "--patch", "-i", "--interactive", "-e", "--edit", "--pathspec-from-file"]) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     let is_all = args.has(&["-A", "--all", "-u", "--update", "--no-ignore-removal"]);
     if is_all && args.operands.is_empty() {
@@ -48,14 +48,14 @@ pub(super) fn commit(walk: &mut Walk<'_>, words: &[Word]) {
         return;
     }
     if args.has(&["-p", "--patch", "--interactive", "--pathspec-from-file"]) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     if args.has(&["-a", "--all"]) {
         walk.write_here(Extent::Changes, "git commit");
     }
     args.operands.iter().for_each(|path| pathspec(walk, path, "git commit"));
     // Hooks of the repository may write more.
-    walk.doubt();
+    walk.note_unknown_write();
 }
 
 pub(super) fn remove(walk: &mut Walk<'_>, words: &[Word]) {
@@ -64,7 +64,7 @@ pub(super) fn remove(walk: &mut Walk<'_>, words: &[Word]) {
         return;
     }
     if args.has(&["--pathspec-from-file"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     let by = if args.has(&["-f", "--force"]) { "git rm -f" } else { "git rm" };
     args.operands.iter().for_each(|path| pathspec(walk, path, by));

@@ -2,11 +2,11 @@
 //! `switch`, `restore`, `stash`, `reset`, `clean`.
 
 use super::commits::go_to;
-use super::pathspec::bring;
 use super::pathspec::is_path;
 use super::pathspec::is_revision;
 use super::pathspec::listed;
 use super::pathspec::pathspec;
+use super::pathspec::write_from_revision;
 use crate::Extent;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
@@ -32,27 +32,27 @@ pub(super) fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
     const BY: &str = "git checkout";
     let args = Args::read(words, &Options::with("bB", &["--orphan", "--conflict", "--pathspec-from-file"]));
     if args.has(&["-p", "--patch"]) || args.has_other_than(CHECKOUT) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     if let Some(count) = args.dashes
         && args.operands.len() > count
     {
         let revision = args.operands[..count].first().map(|word| word.text().unwrap_or_default());
-        return args.operands[count..].iter().for_each(|path| bring(walk, path, revision, BY));
+        return args.operands[count..].iter().for_each(|path| write_from_revision(walk, path, revision, BY));
     }
     if let Some(file) = args.value(&["--pathspec-from-file"]) {
         let revision = args.operands.first().map(|word| word.text().unwrap_or_default());
-        return listed(walk, file).iter().for_each(|path| bring(walk, path, revision, BY));
+        return listed(walk, file).iter().for_each(|path| write_from_revision(walk, path, revision, BY));
     }
     // Hooks run for a new branch, too.
     if args.has(&["-b", "-B"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     match args.operands.as_slice() {
         [] if args.has(&["-f", "--force"]) => walk.write_here(Extent::Changes, BY),
         [] => {}
-        [Word::Unknown] => walk.doubt(),
-        [path] if is_path(path) && args.dashes.is_none() => bring(walk, path, None, BY),
+        [Word::Unknown] => walk.note_unknown_write(),
+        [path] if is_path(path) && args.dashes.is_none() => write_from_revision(walk, path, None, BY),
         [to] => {
             if args.has(&["-f", "--force"]) {
                 walk.write_here(Extent::Changes, BY);
@@ -66,16 +66,16 @@ pub(super) fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
             let revision = match first.text() {
                 Some(text) if is_revision(text) => Some(text),
                 _ if is_path(first) => {
-                    bring(walk, first, None, BY);
+                    write_from_revision(walk, first, None, BY);
                     None
                 }
                 // The first operand is a branch or a file.
                 text => {
-                    walk.doubt();
+                    walk.note_unknown_write();
                     Some(text.unwrap_or_default())
                 }
             };
-            paths.iter().for_each(|path| bring(walk, path, revision, BY));
+            paths.iter().for_each(|path| write_from_revision(walk, path, revision, BY));
         }
     }
 }
@@ -85,7 +85,7 @@ pub(super) fn switch(walk: &mut Walk<'_>, words: &[Word]) {
         Args::read(words, &Options::with("cC", &["--create", "--force-create", "--orphan", "--conflict"]));
     let is_orphan = args.has(&["--orphan"]);
     if args.has(&["-c", "-C", "--create", "--force-create"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     match args.operands.as_slice() {
         [] if !is_orphan => {}
@@ -107,33 +107,35 @@ pub(super) fn restore(walk: &mut Walk<'_>, words: &[Word]) {
         return;
     }
     if args.has(&["-p", "--patch"]) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     let revision = args.value(&["-s", "--source"]).map(|word| word.text().unwrap_or_default());
     if let Some(file) = args.value(&["--pathspec-from-file"]) {
-        return listed(walk, file).iter().for_each(|path| bring(walk, path, revision, "git restore"));
+        return listed(walk, file)
+            .iter()
+            .for_each(|path| write_from_revision(walk, path, revision, "git restore"));
     }
-    args.operands.iter().for_each(|path| bring(walk, path, revision, "git restore"));
+    args.operands.iter().for_each(|path| write_from_revision(walk, path, revision, "git restore"));
 }
 
 pub(super) fn stash(walk: &mut Walk<'_>, words: &[Word]) {
     let verb = match words.first() {
         Some(Word::Text(verb)) if !verb.starts_with('-') => verb.as_str(),
         Some(Word::Text(_)) | None => "",
-        Some(Word::Glob(_) | Word::Unknown) => return walk.doubt(),
+        Some(Word::Glob(_) | Word::Unknown) => return walk.note_unknown_write(),
     };
     let rest = if verb.is_empty() { words } else { &words[1..] };
     let args = Args::read(rest, &Options::with("m", &["--message", "--pathspec-from-file"]));
     let is_partial = args.has(&["-p", "--patch", "--pathspec-from-file"]);
     match verb {
         "list" | "show" | "drop" | "clear" | "create" | "store" => {}
-        "" | "push" | "save" if is_partial => walk.doubt(),
+        "" | "push" | "save" if is_partial => walk.note_unknown_write(),
         "" | "push" if !args.operands.is_empty() => {
             walk.has_stashed = true;
             args.operands.iter().for_each(|path| pathspec(walk, path, "git stash"));
         }
         // The changes that the text itself has stashed come back.
-        "pop" | "apply" if walk.has_stashed && args.operands.is_empty() => walk.doubt(),
+        "pop" | "apply" if walk.has_stashed && args.operands.is_empty() => walk.note_unknown_write(),
         "pop" | "apply" | "branch" => {
             let stash = args
                 .operands
@@ -151,21 +153,21 @@ pub(super) fn stash(walk: &mut Walk<'_>, words: &[Word]) {
             walk.has_stashed = true;
             walk.write_here(Extent::Changes, "git stash");
         }
-        _ => walk.doubt(),
+        _ => walk.note_unknown_write(),
     }
 }
 
 pub(super) fn reset(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("", &["--pathspec-from-file"]));
     if args.has_other_than(RESET) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     if !args.has(&["--hard", "--merge", "--keep"]) {
         return;
     }
     // These options keep changes that are not staged.
     if args.has(&["--merge", "--keep"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     } else {
         walk.write_here(Extent::Changes, "git reset");
     }
@@ -183,21 +185,21 @@ pub(super) fn reset(walk: &mut Walk<'_>, words: &[Word]) {
 pub(super) fn clean(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("e", &["--exclude"]));
     if args.has(&["-i", "--interactive"]) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     if args.has(&["-n", "--dry-run"]) {
         return;
     }
     // Git refuses to clean without force, unless its configuration allows it.
     if !args.has(&["-f", "--force"]) && !walk.cleans_unforced {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     // The excluded files may be just those that are reserved.
     if args.has(&["-e", "--exclude"]) {
-        return walk.doubt();
+        return walk.note_unknown_write();
     }
     if args.has(&["-x", "-X"]) {
-        walk.doubt();
+        walk.note_unknown_write();
     }
     if args.operands.is_empty() {
         return walk.write_here(Extent::Tree, "git clean");

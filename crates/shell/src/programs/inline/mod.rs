@@ -165,7 +165,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     if name.starts_with("python") && args.has(&["-m"]) || only_asks {
         return false;
     }
-    walk.doubt();
+    walk.note_unknown_write();
     true
 }
 
