@@ -17,11 +17,22 @@ const ACCEPTED: &str = "accepted";
 
 impl ConfigStore for SqliteTx<'_> {
     fn published(&self, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError> {
+        let scope = scope(worktree);
+        let mut of_worktree = Vec::new();
+        let read = |fact: &Fact<'_>| {
+            let owner = fact.owner()?;
+            let setting = || Ok((fact.key()?.to_owned(), fact.value()?.to_owned()));
+            if owner.is_empty() {
+                return setting().map(Some);
+            }
+            if owner == scope {
+                of_worktree.push(setting()?);
+            }
+            Ok(None)
+        };
         // The user's come first, so that the worktree's override them.
-        let mut settings = self.published_in(None)?;
-        if worktree.is_some() {
-            settings.extend(self.published_in(worktree)?);
-        }
+        let mut settings = self.ask(|tx| facts::list(tx, SETTING, Keys::All, read))?;
+        settings.extend(of_worktree);
         Ok(settings)
     }
 

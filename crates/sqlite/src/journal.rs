@@ -25,7 +25,6 @@ use consort_core::journal::TailRequest;
 use consort_core::journal::UnknownChange;
 use consort_core::journal::Verification;
 use consort_core::messages::MessageStore as _;
-use consort_core::presence::PresenceStore as _;
 use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -40,7 +39,6 @@ use crate::apply::Subject;
 use crate::apply::json;
 use crate::apply::parse;
 use crate::facts;
-use crate::presence;
 use crate::published_lines;
 use crate::verify;
 
@@ -63,13 +61,6 @@ impl JournalStore for SqliteTx<'_> {
         for session in &effects.holders {
             // If this fails, the files that the session writes are not kept.
             let _ = (&self.files as &dyn SideFiles).note_holder(session);
-        }
-        let mut came = Vec::new();
-        for (project, session) in &effects.came {
-            // A session that was here before and joins once more is known to everyone.
-            if !matches!(self.agent(session)?, Some((_, None))) {
-                came.push((project, session));
-            }
         }
         let seq = self.change(|tx| {
             // The last entry is never deleted, so the next sequence number is the last plus one.
@@ -103,10 +94,7 @@ impl JournalStore for SqliteTx<'_> {
         if let Some(project) = &effects.learned {
             (&self.files as &dyn SideFiles).note_learned(project, seq);
         }
-        for (project, session) in came {
-            let here = self.ask(|tx| presence::sessions_in(tx, project))?;
-            self.after.roster.extend(here.into_iter().filter(|other| other != session));
-        }
+        self.after.has_arrivals |= !effects.arrived.is_empty();
         self.after.ended.extend(effects.ended);
         self.after.topics.extend(effects.topics);
         Ok(Recorded { seq, numbers })

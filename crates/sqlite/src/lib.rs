@@ -105,8 +105,8 @@ fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
 #[derive(Default)]
 struct AfterCommit {
     flags: Vec<(SessionId, MailFlags)>,
-    /// The sessions whose next hook is to look who has come.
-    roster: Vec<SessionId>,
+    /// Whether an agent has come.
+    has_arrivals: bool,
     ended: Vec<SessionId>,
     topics: Vec<NewsTopic>,
     /// The published lines that have changed.
@@ -126,7 +126,9 @@ impl AfterCommit {
     /// says too much, which does no harm.
     fn lower(&self, files: &dyn SideFiles) {
         self.flags.iter().for_each(|(session, flag)| drop(files.set_mail_flags(session, *flag)));
-        self.roster.iter().for_each(|session| files.mark_for_roster_news(session));
+        if self.has_arrivals {
+            files.count_arrival();
+        }
         for session in &self.ended {
             files.mark_contacts_of_departed(session);
             files.end_trail(session);

@@ -45,9 +45,6 @@ const LEFT_REASON: usize = 5;
 
 pub(crate) const REPOSITORY: &str = "repository";
 
-/// The index of the project among the cells of `rest`.
-const PROJECT_CELL: usize = 1;
-
 /// The data that few agents have.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 struct More {
@@ -136,20 +133,6 @@ pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Vec<Agent>> {
         agents.push(agent?);
     }
     Ok(agents)
-}
-
-/// Lists the sessions that are present in a project.
-pub(crate) fn sessions_in(connection: &Connection, project: &ProjectId) -> rusqlite::Result<Vec<SessionId>> {
-    let mut statement =
-        connection.prepare_cached("SELECT session, rest FROM agents WHERE left_at IS NULL")?;
-    let (mut rows, mut sessions) = (statement.query([])?, Vec::new());
-    while let Some(row) = rows.next()? {
-        let of = row.get_ref(1)?.as_str()?.split('\t').nth(PROJECT_CELL).map(unescaped);
-        if of.as_deref() == Some(project.as_str()) {
-            sessions.push(row.get::<_, String>(0)?.into());
-        }
-    }
-    Ok(sessions)
 }
 
 impl PresenceStore for SqliteTx<'_> {

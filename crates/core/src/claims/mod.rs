@@ -73,6 +73,7 @@ pub(crate) use ops::held_by;
 pub(crate) use ops::in_the_way_of;
 pub(crate) use ops::label;
 pub use ops::locate_write;
+pub(crate) use ops::others_holds;
 pub use pattern::Case;
 pub use pattern::Pattern;
 pub use pattern::PatternError;

@@ -69,10 +69,12 @@ impl dyn SideFiles + '_ {
     /// Notes that a session has reserved paths. The mark is never cleared: most sessions never
     /// reserve any.
     pub fn note_holder(&self, session: &SessionId) -> Result<(), StoreError> {
-        if !self.set_fields(session, &[(HOLDER, IS_HOLDER)])? {
-            // The session has not begun; its mail is unknown, so it will be looked up.
-            self.make_session(session, &[(MAIL, UNKNOWN_MAIL), (ACTIVITY, NOT_BEGUN), (HOLDER, IS_HOLDER)])?;
-            self.set_fields(session, &[(HOLDER, IS_HOLDER)])?;
+        let mark = (HOLDER, IS_HOLDER);
+        // If the session has not begun, its mail is unknown, so it will be looked up.
+        let is_noted = self.set_fields(session, &[mark])?
+            || self.make_session(session, &[(MAIL, UNKNOWN_MAIL), (ACTIVITY, NOT_BEGUN), mark])?;
+        if !is_noted {
+            self.set_fields(session, &[mark])?;
         }
         Ok(())
     }

@@ -50,6 +50,7 @@ pub use model::PublishedConvergence;
 pub use model::RadarView;
 pub use model::Trend;
 pub(crate) use ops::close_predictions;
+pub(crate) use ops::predictions_for;
 pub use signals::ScoringContext;
 pub use signals::Signal;
 pub use signals::SignalKind;

@@ -25,7 +25,8 @@ const FEW: usize = 3;
 pub struct Effects {
     /// Sessions whose mail flag is raised before the commit, so that their hooks learn of mail.
     pub mail: Vec<SessionId>,
-    /// Sessions that have just joined: their mail flag is raised before the commit, if they have mail.
+    /// Sessions that have just joined: their mail flag is raised before the commit, if they have mail; after it,
+    /// everyone looks who has come.
     pub arrived: Vec<SessionId>,
     /// Sessions that have reserved paths: noted as holders before the commit, so that they are
     /// told of changes to those paths.
@@ -34,8 +35,6 @@ pub struct Effects {
     pub met: Vec<(SessionId, SessionId)>,
     /// The project whose knowledge has changed: the digest for its starting sessions is out of date.
     pub learned: Option<ProjectId>,
-    /// Sessions that have just joined, by project: after the commit, the others there look who has come.
-    pub came: Vec<(ProjectId, SessionId)>,
     /// Sessions that are over: after the commit, their notes beside the database are removed.
     pub ended: Vec<SessionId>,
     /// Topics whose waiting processes are notified last.
@@ -71,10 +70,7 @@ impl Effects {
             {
                 self.holders.extend(hold.holder.session().cloned());
             }
-            Change::Presence(PresenceChange::Joined(agent)) => {
-                self.arrived.push(agent.session.clone());
-                self.came.push((agent.project.id.clone(), agent.session.clone()));
-            }
+            Change::Presence(PresenceChange::Joined(agent)) => self.arrived.push(agent.session.clone()),
             Change::Knowledge(_) => self.learned = project.cloned(),
             Change::Presence(PresenceChange::Left { session, .. }) => self.ended.push(session.clone()),
             _ => {}

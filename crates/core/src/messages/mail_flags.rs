@@ -35,10 +35,12 @@ impl dyn SideFiles + '_ {
         let mark = |is_set, mark| if is_set { mark } else { '-' };
         let marks: String =
             [mark(flag.new, 'n'), mark(flag.later, 'l'), mark(flag.handed, 'h')].into_iter().collect();
-        if !self.set_fields(session, &[(MAIL, &marks)])? {
-            self.make_session(session, &[(MAIL, &marks), (ACTIVITY, NOT_BEGUN)])?;
-            // The session may have started meanwhile and created its state without this flag.
-            self.set_fields(session, &[(MAIL, &marks)])?;
+        let marks = (MAIL, marks.as_str());
+        let is_set = self.set_fields(session, &[marks])?
+            || self.make_session(session, &[marks, (ACTIVITY, NOT_BEGUN)])?;
+        if !is_set {
+            // The session has started meanwhile, and made its state without these flags.
+            self.set_fields(session, &[marks])?;
         }
         Ok(())
     }

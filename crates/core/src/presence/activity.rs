@@ -89,10 +89,12 @@ impl dyn SideFiles + '_ {
 
     /// Creates a session's state, or resets an earlier one except for its mail flags.
     pub fn start_activity(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
-        self.make_session(session, &[(MAIL, NO_MAIL)])?;
         let now = json(&Now { at, status: Status::Idle, activity: None, waiting_for: None });
-        let fields = [(RENEWED, ""), (SUBAGENTS, ""), (HOST, ""), (TURN, ""), (ACTIVITY, now.as_str())];
-        self.set_fields(session, &fields).map(drop)
+        let now = (ACTIVITY, now.as_str());
+        if !self.make_session(session, &[(MAIL, NO_MAIL), now])? {
+            self.set_fields(session, &[(RENEWED, ""), (SUBAGENTS, ""), (HOST, ""), (TURN, ""), now])?;
+        }
+        Ok(())
     }
 
     /// Records the hosting process of an agent. A failure is ignored: the record is only a hint.

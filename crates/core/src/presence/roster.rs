@@ -1,46 +1,44 @@
-//! Tracks which arrivals and departures a session was told of, beside the database: a mark in the session's
-//! state says that an agent has come or gone; its log lists the agents it was told of and those it has dealt
-//! with. **Losing this data only loses a hint.**
+//! Tracks which arrivals and departures a session was told of, beside the database. Arrivals are counted in one
+//! slot; a session looks when the count differs from that in its state. Its log lists the agents it was told of
+//! and those it has dealt with. **Losing this data only loses a hint.**
 //!
-//! The mark is set after the commit of the change, and cleared before the session looks: so a change during
+//! An arrival is counted after its commit, and a session notes the count before it looks: so an arrival during
 //! that look leads to another look.
 
 use crate::presence::Agent;
 use crate::presence::SessionId;
-use crate::side_files::ACTIVITY;
+use crate::side_files::ARRIVALS;
 use crate::side_files::LogLine;
-use crate::side_files::MAIL;
-use crate::side_files::NOT_BEGUN;
 use crate::side_files::ROSTER;
 use crate::side_files::SideFiles;
-use crate::side_files::UNKNOWN_MAIL;
 use crate::text;
 
-/// Value of the field [`ROSTER`] while the mark is set.
-const CHANGED: &str = "c";
+/// The key of the only slot in [`ARRIVALS`].
+const ALL: &str = "all";
+
+/// The value of the field [`ROSTER`] of a session that is to look, whatever the count is.
+const DEPARTED: &str = "x";
 
 impl dyn SideFiles + '_ {
-    /// Marks a session, so that its next hook looks who has come or gone.
-    pub fn mark_for_roster_news(&self, session: &SessionId) {
-        let mark = [(ROSTER, CHANGED)];
-        if matches!(self.set_fields(session, &mark), Ok(false)) {
-            // The session has just joined, and has no state yet: create one with the mark.
-            let fields = [(MAIL, UNKNOWN_MAIL), (ACTIVITY, NOT_BEGUN), mark[0]];
-            let _ = self.make_session(session, &fields).and_then(|()| self.set_fields(session, &mark));
-        }
+    /// Counts an arrival, so that the next hook of every session looks who has come. The caller must hold the
+    /// write lock.
+    pub fn count_arrival(&self) {
+        let before: u32 = self.slot(ARRIVALS, ALL).and_then(|count| count.parse().ok()).unwrap_or(0);
+        let _ = self.set_slot(ARRIVALS, ALL, &((before + 1) % 1_000).to_string());
     }
 
-    /// Marks all present sessions that an ended session has dealt with.
+    /// Lets all sessions look that an ended session has dealt with.
     pub fn mark_contacts_of_departed(&self, session: &SessionId) {
         for met in self.read_log(session).met() {
-            let _ = self.set_fields(&met, &[(ROSTER, CHANGED)]);
+            let _ = self.set_fields(&met, &[(ROSTER, DEPARTED)]);
         }
     }
 
-    /// Clears the mark of a session, and returns whether it was set.
-    pub(crate) fn take_roster_mark(&self, session: &SessionId) -> bool {
-        let is_marked = matches!(self.state(session), Ok(Some(state)) if state.get(ROSTER) == CHANGED);
-        is_marked && matches!(self.set_fields(session, &[(ROSTER, "")]), Ok(true))
+    /// Tells whether an agent has come or gone since the session last asked.
+    pub(crate) fn take_roster_news(&self, session: &SessionId) -> bool {
+        let Ok(Some(state)) = self.state(session) else { return false };
+        let count = self.slot(ARRIVALS, ALL).unwrap_or_default();
+        state.get(ROSTER) != count && matches!(self.set_fields(session, &[(ROSTER, &count)]), Ok(true))
     }
 
     /// Records, once, that two sessions have dealt with each other.

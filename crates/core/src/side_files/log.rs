@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use super::SideFiles;
 use super::escaped;
@@ -76,18 +77,27 @@ pub(crate) enum LogLine {
 }
 
 impl LogLine {
-    fn render(&self) -> String {
-        match self {
-            Self::Shown(by) => format!("shown\t{by}\n"),
-            Self::Introduced(sender) => format!("introduced\t{}\n", escaped(sender)),
-            Self::Told(what) => format!("told\t{what:016x}\n"),
-            Self::Met(session) => format!("met\t{}\n", escaped(session.as_str())),
-            Self::Later(text) => format!("later\t{}\n", escaped(text)),
+    /// Adds the line to a text.
+    fn push_to(&self, text: &mut String) {
+        // Writing to a text cannot fail.
+        let _ = match self {
+            Self::Shown(by) => writeln!(text, "shown\t{by}"),
+            Self::Introduced(sender) => writeln!(text, "introduced\t{}", escaped(sender)),
+            // A session that starts among fifty others adds a hundred of these: `{:016x}` takes three times as long.
+            Self::Told(what) => {
+                let digit = |shift| char::from(b"0123456789abcdef"[(what >> shift) as usize & 15]);
+                text.push_str("told\t");
+                text.extend((0..u64::BITS).step_by(4).rev().map(digit));
+                text.push('\n');
+                Ok(())
+            }
+            Self::Met(session) => writeln!(text, "met\t{}", escaped(session.as_str())),
+            Self::Later(later) => writeln!(text, "later\t{}", escaped(later)),
             Self::Seen(ReadStamp { path, at, stamp }) => {
                 let path = escaped(&path.to_string_lossy());
-                format!("seen\t{}\t{}\t{}\t{path}\n", stamp.changed, stamp.size, at.0)
+                writeln!(text, "seen\t{}\t{}\t{}\t{path}", stamp.changed, stamp.size, at.0)
             }
-            Self::Begun(RunningCommand { call, at, kind, listing, cwd, text }) => {
+            Self::Begun(RunningCommand { call, at, kind, listing, cwd, text: command }) => {
                 let kind = match kind {
                     CommandKind::Known => "known",
                     CommandKind::Tool => "tool",
@@ -95,25 +105,27 @@ impl LogLine {
                     CommandKind::Subagent => "subagent",
                 };
                 let (listing, cwd) = (listing.as_deref().unwrap_or_default(), cwd.to_string_lossy());
-                let (cwd, text) = (escaped(&cwd), escaped(text));
-                format!("begun\t{call:016x}\t{}\t{kind}\t{listing}\t{cwd}\t{text}\n", at.0)
+                let (cwd, command) = (escaped(&cwd), escaped(command));
+                writeln!(text, "begun\t{call:016x}\t{}\t{kind}\t{listing}\t{cwd}\t{command}", at.0)
             }
-            Self::Ended(call, at, begun) => format!("ended\t{call:016x}\t{}\t{}\n", at.0, begun.0),
-            Self::Ran { failed, text } => format!("ran\t{}\t{}\n", u8::from(*failed), escaped(text)),
-            Self::Waits(None) => "waits\t\n".into(),
+            Self::Ended(call, at, begun) => writeln!(text, "ended\t{call:016x}\t{}\t{}", at.0, begun.0),
+            Self::Ran { failed, text: command } => {
+                writeln!(text, "ran\t{}\t{}", u8::from(*failed), escaped(command))
+            }
+            Self::Waits(None) => writeln!(text, "waits\t"),
             Self::Waits(Some(SessionWait { since, process, holders, what })) => {
                 let holders: Vec<String> = holders.iter().map(|one| escaped(one.as_str())).collect();
                 let (holders, what) = (holders.join(" "), escaped(what));
-                format!("waits\t{}\t{} {}\t{holders}\t{what}\n", since.0, process.pid, process.start)
+                writeln!(text, "waits\t{}\t{} {}\t{holders}\t{what}", since.0, process.pid, process.start)
             }
             Self::Shielded { at, is_too_many } => {
-                format!("shielded\t{}\t{}\n", u8::from(*is_too_many), at.0)
+                writeln!(text, "shielded\t{}\t{}", u8::from(*is_too_many), at.0)
             }
-            Self::ShieldTold => "shielded\t-\n".to_owned(),
-            Self::Subagent(json) => format!("subagent\t{}\n", escaped(json)),
-            Self::SubagentOver(id) => format!("over\t{}\n", escaped(id)),
-            Self::Trail(line) => line.clone(),
-        }
+            Self::ShieldTold => writeln!(text, "shielded\t-"),
+            Self::Subagent(json) => writeln!(text, "subagent\t{}", escaped(json)),
+            Self::SubagentOver(id) => writeln!(text, "over\t{}", escaped(id)),
+            Self::Trail(line) => text.write_str(line),
+        };
     }
 }
 
@@ -135,8 +147,9 @@ impl dyn SideFiles + '_ {
         if lines.is_empty() {
             return Ok(());
         }
-        let lines: String = lines.iter().map(LogLine::render).collect();
-        if self.append(session, &lines)?.is_some_and(|length| length > LONGEST) {
+        let mut text = String::new();
+        lines.iter().for_each(|line| line.push_to(&mut text));
+        if self.append(session, &text)?.is_some_and(|length| length > LONGEST) {
             self.replace_log(session, &self.read_log(session).shortened());
         }
         Ok(())
@@ -150,8 +163,13 @@ impl Log {
         lines.filter_map(move |line| line.strip_prefix(tag)?.strip_prefix('\t'))
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn has(&self, line: &LogLine) -> bool {
-        let wanted = line.render();
+        let mut wanted = String::new();
+        line.push_to(&mut wanted);
         self.0.split_inclusive('\n').any(|line| line == wanted)
     }
 
@@ -278,7 +296,7 @@ impl Log {
         let subagents =
             subagents.iter().map(|one| LogLine::Subagent(serde_json::to_string(one).unwrap_or_default()));
         let seen = self.seen().into_iter().take(most).rev().map(LogLine::Seen);
-        later.chain(begun).chain(subagents).chain(seen).for_each(|line| text += &line.render());
+        later.chain(begun).chain(subagents).chain(seen).for_each(|line| line.push_to(&mut text));
         text
     }
 }
@@ -326,11 +344,11 @@ mod tests {
     fn a_log_that_is_written_again_has_room_for_more() {
         let mut text = "of\tp\ts1\t/shop\n".to_owned();
         for n in 0..1_000 {
-            text += &LogLine::Told(n).render();
-            text += &LogLine::Ran { failed: false, text: format!("{n} {}", "long ".repeat(40)) }.render();
+            LogLine::Told(n).push_to(&mut text);
+            LogLine::Ran { failed: false, text: format!("{n} {}", "long ".repeat(40)) }.push_to(&mut text);
             let (path, stamp) =
                 (format!("/shop/src/module-{n}.rs").into(), FileStamp { changed: 1, size: 2 });
-            text += &LogLine::Seen(ReadStamp { path, at: Timestamp(n as i64), stamp }).render();
+            LogLine::Seen(ReadStamp { path, at: Timestamp(n as i64), stamp }).push_to(&mut text);
         }
         let again = Log(Log(text).shortened());
         assert!(again.0.len() as u64 <= LONGEST / 2, "{}", again.0.len());

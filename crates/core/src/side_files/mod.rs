@@ -44,8 +44,8 @@ pub(crate) const UNKNOWN_MAIL: &str = "nlh";
 pub(crate) const RENEWED: StateField = StateField { at: 4, len: 20 };
 /// A mark, set once a subagent was noted in the log.
 pub(crate) const SUBAGENTS: StateField = StateField { at: 24, len: 4 };
-/// A mark, set when an agent has come or gone and the session has not heard of it.
-pub(crate) const ROSTER: StateField = StateField { at: 28, len: 1 };
+/// The value of [`ARRIVALS`] when the session last looked who has come or gone.
+pub(crate) const ROSTER: StateField = StateField { at: 28, len: 3 };
 /// A mark, set once the session has reserved paths.
 pub(crate) const HOLDER: StateField = StateField { at: 31, len: 1 };
 /// The process that hosts the session: id, start, machine.
@@ -110,6 +110,8 @@ pub(crate) const WRITERS: SlotTable = SlotTable { name: "writers", slot: 1_024, 
 pub(crate) const KEPT_FILES: SlotTable = SlotTable { name: "kept", slot: 1_024, buckets: 1_024 };
 /// The last reader of each path, and the readers before.
 pub(crate) const READERS: SlotTable = SlotTable { name: "readers", slot: 512, buckets: 2_048 };
+/// A count of arrivals, of which three digits are kept.
+pub(crate) const ARRIVALS: SlotTable = SlotTable { name: "arrivals", slot: 64, buckets: 1 };
 /// The topics of each session.
 pub(crate) const TOPICS: SlotTable = SlotTable { name: "topics", slot: 1_024, buckets: 0 };
 
@@ -142,8 +144,9 @@ pub trait SideFiles {
     /// Overwrites fields, each as a whole; returns false if there is no such session.
     fn set_fields(&self, session: &SessionId, fields: &[(StateField, &str)]) -> Result<bool, StoreError>;
 
-    /// Makes a session's directory and a state with these fields. An existing state stays as it is.
-    fn make_session(&self, session: &SessionId, fields: &[(StateField, &str)]) -> Result<(), StoreError>;
+    /// Makes a session's directory and a state with these fields; returns false if there is a state, which
+    /// stays as it is.
+    fn make_session(&self, session: &SessionId, fields: &[(StateField, &str)]) -> Result<bool, StoreError>;
 
     /// Removes a session's state.
     fn end_session(&self, session: &SessionId) -> Result<(), StoreError>;

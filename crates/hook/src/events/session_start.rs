@@ -10,18 +10,12 @@ use consort_core::messages::DeliveryPoint;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
-use consort_core::presence::Unfinished;
-use consort_core::presence::wording;
-use consort_core::presence::wording::Start;
 use consort_core::text;
 
 use super::mail;
 use crate::HookAnswer;
 use crate::HookContext;
 use crate::join_request;
-
-/// Most reservations of others that a starting session is told of.
-const RESERVED: usize = 3;
 
 pub(crate) fn handle(
     app: &mut App,
@@ -45,31 +39,9 @@ pub(crate) fn handle(
         app.note_activity(&call.session, &ActivityUpdate::of(Status::Idle))?;
     }
     let Some(outcome) = outcome else { return Ok(HookAnswer::SILENCE) };
+    let told = app.start_text(&outcome, settings)?;
     // If the model does not hear this answer, mail waits for a later hook.
     let mail = if is_heard { mail(app, call, context, DeliveryPoint::Start)? } else { None };
-    let held = app.others_holds_summary(&outcome.agent, RESERVED)?;
-    let unfinished = match outcome.goes_on {
-        true => app.unfinished(&outcome.agent).unwrap_or_default(),
-        false => Unfinished::default(),
-    };
-    let topics = app.topics_in(&outcome.agent.project.id);
-    // Failed predictions stop no mail.
-    let foreseen = match settings.convergence {
-        true => app.predictions_for(&call.session).unwrap_or_default(),
-        false => Vec::new(),
-    };
-    let start = Start {
-        me: &outcome.agent,
-        others: &outcome.others,
-        unseen: outcome.unseen.len(),
-        topics: &topics,
-        held: &held,
-        unfinished: &unfinished,
-        foreseen: &foreseen,
-        now: app.host().now(),
-    };
-    let told = wording::start(&start, settings);
-    app.note_roster_told(&outcome);
     let learned = match settings.context {
         ContextMode::Full => app.digest(&outcome.agent, settings.digest_tokens),
         ContextMode::Minimal | ContextMode::None => None,

@@ -36,6 +36,11 @@ use consort_core::side_files::without_padding;
 use consort_core::text;
 use consort_files::OurDir;
 use published::Published;
+use rustix::fs::CWD;
+use rustix::fs::RenameFlags;
+use rustix::fs::rename;
+use rustix::fs::renameat_with;
+use rustix::io::Errno;
 use slots::Slots;
 
 const SESSIONS: &str = "sessions";
@@ -204,7 +209,7 @@ impl SideFiles for StoreFiles {
         set().map_err(|error| self.failed(error))
     }
 
-    fn make_session(&self, session: &SessionId, fields: &[(StateField, &str)]) -> Result<(), StoreError> {
+    fn make_session(&self, session: &SessionId, fields: &[(StateField, &str)]) -> Result<bool, StoreError> {
         *self.state.borrow_mut() = None;
         let make = || {
             OurDir::create(&self.dir.join(SESSIONS))?;
@@ -215,10 +220,7 @@ impl SideFiles for StoreFiles {
                 let at = field.at as usize;
                 state[at..at + text.len()].copy_from_slice(text.as_bytes());
             }
-            match no_waiting().create_new(true).write(true).open(self.of(session, STATE_FILE)) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-                opened => opened?.write_all(&state),
-            }
+            create_whole(&self.of(session, STATE_FILE), &state)
         };
         make().map_err(|error| self.failed(error))
     }
@@ -331,7 +333,31 @@ fn read_text(path: &Path) -> std::io::Result<String> {
 
 /// Puts a whole file in the place of another.
 fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    fs::rename(write_temporary(path, text)?, path)
+}
+
+/// Makes a file that is whole as soon as it is there; returns false if there is one, which stays as it is.
+fn create_whole(path: &Path, text: &[u8]) -> std::io::Result<bool> {
+    if path.exists() {
+        return Ok(false);
+    }
+    let temporary = write_temporary(path, text)?;
+    let moved = match renameat_with(CWD, &temporary, CWD, path, RenameFlags::NOREPLACE) {
+        // A file system that cannot tell: nearly all of the time there is none.
+        Err(Errno::INVAL | Errno::NOSYS) => rename(&temporary, path),
+        moved => moved,
+    };
+    if moved.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    match moved {
+        Err(Errno::EXIST) => Ok(false),
+        moved => Ok(moved.map(|()| true)?),
+    }
+}
+
+fn write_temporary(path: &Path, text: &[u8]) -> std::io::Result<PathBuf> {
     let temporary = path.with_extension(format!("{}.new", std::process::id()));
     no_waiting().create(true).write(true).truncate(true).open(&temporary)?.write_all(text)?;
-    fs::rename(&temporary, path)
+    Ok(temporary)
 }

@@ -83,13 +83,6 @@ impl App {
         summary(&*self.host, &*files, &*tx, project, &me, |_| true, most)
     }
 
-    /// Counts the holds of others in an agent's project, and returns the first few.
-    pub fn others_holds_summary(&mut self, agent: &Agent, most: usize) -> Result<HoldsSummary, StoreError> {
-        let files = self.engine.side_files();
-        let (me, tx) = (actor(Some(agent)), self.engine.read()?);
-        summary(&*self.host, &*files, &*tx, &agent.project.id, &me, |holder| *holder != me, most)
-    }
-
     /// Explains who holds a path, why, since when, and whether the caller may write it.
     pub fn explain_path(
         &mut self,
@@ -170,6 +163,18 @@ pub(crate) fn held_by(
     let viewer = Viewer::new(&live, tx, &me);
     let first = live.holds.iter().take(most).map(|hold| viewer.see(hold)).collect::<Result<_, _>>()?;
     Ok(HoldsSummary { count: live.holds.len(), first })
+}
+
+/// Counts the holds of others in an agent's project, and returns the first few.
+pub(crate) fn others_holds(
+    host: &dyn Host,
+    files: &dyn SideFiles,
+    tx: &dyn Tx,
+    agent: &Agent,
+    most: usize,
+) -> Result<HoldsSummary, StoreError> {
+    let me = actor(Some(agent));
+    summary(host, files, tx, &agent.project.id, &me, |holder| *holder != me, most)
 }
 
 /// Lists the resources that an agent holds and that overlap files which another has read or

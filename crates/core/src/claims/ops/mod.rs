@@ -21,6 +21,7 @@ mod wait;
 
 pub(crate) use list::held_by;
 pub(crate) use list::in_the_way_of;
+pub(crate) use list::others_holds;
 pub use restore::RestoreMode;
 
 use std::cell::RefCell;

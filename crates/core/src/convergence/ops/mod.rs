@@ -10,6 +10,7 @@ mod share_finished_work;
 mod suggest;
 
 pub(crate) use close_predictions::close_predictions;
+pub(crate) use radar::predictions_for;
 
 use std::path::Path;
 

@@ -19,6 +19,7 @@ use crate::convergence::foresight::Sighting;
 use crate::convergence::rules;
 use crate::convergence::signals;
 use crate::engine::StoreError;
+use crate::engine::Tx;
 use crate::journal::Number;
 use crate::presence;
 use crate::presence::Agent;
@@ -122,15 +123,6 @@ impl App {
         found.pop().ok_or(ConvergenceError::NoSuchPrediction { number })
     }
 
-    /// Words the open predictions about a session, the surest first, for a session whose context starts
-    /// afresh.
-    pub fn predictions_for(&mut self, session: &SessionId) -> Result<Vec<String>, StoreError> {
-        let mut active = self.engine.read()?.active_predictions()?;
-        active.retain(|prediction| prediction.concerns(session));
-        active.sort_by(|one, other| other.signal.confidence.total_cmp(&one.signal.confidence));
-        Ok(active.iter().map(|prediction| crate::convergence::wording::line(prediction, session)).collect())
-    }
-
     /// Returns a session's last prompts, and the files that it read and wrote.
     pub fn trail_of(&self, session: &SessionId) -> Option<Trail> {
         self.engine.side_files().last_trail(session)
@@ -152,6 +144,15 @@ impl App {
         });
         found
     }
+}
+
+/// Words the open predictions about a session, the surest first, for a session whose context starts
+/// afresh.
+pub(crate) fn predictions_for(tx: &dyn Tx, session: &SessionId) -> Result<Vec<String>, StoreError> {
+    let mut active = tx.active_predictions()?;
+    active.retain(|prediction| prediction.concerns(session));
+    active.sort_by(|one, other| other.signal.confidence.total_cmp(&one.signal.confidence));
+    Ok(active.iter().map(|prediction| crate::convergence::wording::line(prediction, session)).collect())
 }
 
 fn topics_of(agent: &Agent, trail: &Trail) -> AgentTopics {

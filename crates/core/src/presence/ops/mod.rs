@@ -12,6 +12,7 @@ mod project;
 mod rename;
 mod replacement;
 mod roster;
+mod start;
 mod stuck;
 mod who;
 

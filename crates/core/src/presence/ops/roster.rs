@@ -1,4 +1,4 @@
-//! Presence verbs that tell a session which agents have come and gone, and what it has left unfinished.
+//! Presence verbs that tell a session which agents have come and gone.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,13 @@ use crate::claims;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
 use crate::engine::Tx;
-use crate::messages;
 use crate::presence::Agent;
 use crate::presence::JoinOutcome;
 use crate::presence::LeaveReason;
 use crate::presence::SessionId;
-use crate::presence::Unfinished;
 use crate::presence::wording;
 use crate::presence::wording::Arrival;
 use crate::side_files::SideFiles;
-
-/// Most reservations, and most open conversations, that a session is reminded of.
-const REMINDED: usize = 2;
 
 impl App {
     /// Words the news for a session, each item once: agents that joined its project, their reservations of
@@ -31,7 +26,7 @@ impl App {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
         let files = self.engine.side_files();
-        if !files.take_roster_mark(session) {
+        if !files.take_roster_news(session) {
             return Ok(None);
         }
         let tx = self.engine.read()?;
@@ -55,17 +50,6 @@ impl App {
     pub fn note_roster_told(&mut self, told: &JoinOutcome) {
         let others = told.others.iter().map(|seen| &seen.agent).chain(&told.unseen).collect();
         let _ = self.engine.side_files().not_met(&told.agent.session, others);
-    }
-
-    /// Returns the unfinished work of an agent: its reservations, its task, its open conversations.
-    pub fn unfinished(&mut self, agent: &Agent) -> Result<Unfinished, StoreError> {
-        let files = self.engine.side_files();
-        let tx = self.engine.read()?;
-        let held = claims::held_by(&*self.host, &*files, &*tx, agent, REMINDED)?;
-        let task = tx.task_of(&agent.session)?.map(|record| record.key);
-        let mut threads = messages::open_threads(&*tx, agent, self.host.now())?;
-        threads.truncate(REMINDED);
-        Ok(Unfinished { held, task, threads })
     }
 }
 
