@@ -101,6 +101,18 @@ fn a_newcomers_reservations_count_where_they_overlap() {
     );
 }
 
+/// Otherwise a start among fifty agents would write fifty files.
+#[test]
+fn a_start_touches_no_file_of_another_session() {
+    let world = world();
+    start(&world, "s1", "Falcon");
+    let state = world.data().join("sessions/s1/state");
+    let before = std::fs::read(&state).unwrap();
+    start(&world, "s2", "Raven");
+    assert_eq!(std::fs::read(&state).unwrap(), before);
+    assert!(after_tool(&world, "s1").is_some());
+}
+
 #[test]
 fn a_departure_is_news_to_who_had_dealt_with_it() {
     let world = world();

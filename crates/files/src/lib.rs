@@ -25,6 +25,7 @@ pub use read::is_regular;
 pub use read::read_open;
 pub use read::read_regular_file;
 pub use replace::NewFileMode;
+pub use replace::random;
 pub use replace::replace;
 pub use temporary_files::TemporaryFiles;
 pub use tree::NoFollowTree;

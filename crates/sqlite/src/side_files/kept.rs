@@ -1,7 +1,6 @@
 //! Keeps contents for a day, each under a name: private to this user, and bounded.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use consort_files::MARKER;
 use consort_files::OurDir;
 
 use super::no_waiting;
+use super::replace;
 
 pub(super) const DIR: &str = "kept";
 
@@ -33,9 +33,7 @@ pub(super) fn put(dir: &Path, name: &str, content: &[u8], now: SystemTime) -> st
         return known.set_modified(now);
     }
     OurDir::create(&dir.join(DIR))?;
-    let aside = place.with_extension(format!("{}.new", std::process::id()));
-    no_waiting().create(true).write(true).truncate(true).open(&aside)?.write_all(content)?;
-    fs::rename(&aside, &place)?;
+    replace(&place, content)?;
     tidy(dir);
     Ok(())
 }

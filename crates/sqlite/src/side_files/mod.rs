@@ -356,8 +356,40 @@ fn create_whole(path: &Path, text: &[u8]) -> std::io::Result<bool> {
     }
 }
 
+/// Writes a file beside another, under a name that no other thread or container takes.
 fn write_temporary(path: &Path, text: &[u8]) -> std::io::Result<PathBuf> {
-    let temporary = path.with_extension(format!("{}.new", std::process::id()));
+    let temporary = path.with_extension(format!("{:016x}.new", consort_files::random()?));
     no_waiting().create(true).write(true).truncate(true).open(&temporary)?.write_all(text)?;
     Ok(temporary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sender may raise a flag while the session that it writes to is starting.
+    #[test]
+    fn a_flag_that_is_raised_while_a_session_starts_stays_raised() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = dir.path().join("consort.db");
+        let raised = MailFlags { new: true, later: false, handed: false };
+        for round in 0..500 {
+            let session = SessionId::from(format!("s{round}"));
+            let began = std::sync::Barrier::new(2);
+            let at_once = |act: &dyn Fn(&dyn SideFiles) -> Result<(), StoreError>| {
+                began.wait();
+                act(&StoreFiles::beside(&store)).unwrap();
+            };
+            std::thread::scope(|scope| {
+                scope.spawn(|| at_once(&|files| files.start_activity(&session, Timestamp(1))));
+                at_once(&|files| files.set_mail_flags(&session, raised));
+            });
+            let files = StoreFiles::beside(&store);
+            let files: &dyn SideFiles = &files;
+            assert_eq!(files.mail_flags(&session), raised);
+            assert!(files.activity(&session).is_some());
+        }
+        let names = fs::read_dir(dir.path().join(SESSIONS).join("s0")).unwrap().count();
+        assert_eq!(names, 1, "a temporary file was left");
+    }
 }

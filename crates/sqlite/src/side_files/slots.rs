@@ -57,7 +57,9 @@ fn bucket(file: &File, table: SlotTable, hash: u64) -> (Vec<u8>, u64) {
     let at = hash % table.buckets * bucket.len() as u64;
     let mut length = 0;
     // The last slots may not have been written yet.
-    while let Ok(count @ 1..) = file.read_at(&mut bucket[length..], at + length as u64) {
+    while length < bucket.len()
+        && let Ok(count @ 1..) = file.read_at(&mut bucket[length..], at + length as u64)
+    {
         length += count;
     }
     (bucket, at)
