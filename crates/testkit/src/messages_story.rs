@@ -192,7 +192,7 @@ fn by_hooks(app: &mut StoryApp) {
 /// Delivers many letters a batch at a time, says that there are more, and finds fresh letters behind stale ones.
 fn in_batches(app: &mut StoryApp) {
     let host = app.host().clone();
-    for n in 0..33 {
+    for n in 0..25 {
         send(app, 10, &["Bear"], &format!("letter {n}")).unwrap();
     }
     let shown = |app: &mut StoryApp, pid: u32, moment: DeliveryPoint| {
@@ -202,9 +202,9 @@ fn in_batches(app: &mut StoryApp) {
         batch.text
     };
     let text = shown(app, 80, DeliveryPoint::AfterTool);
-    assert!(text.contains("32 messages") && text.contains("[consort] more: `consort inbox`"), "{text}");
+    assert!(text.contains("24 messages") && text.contains("[consort] more: `consort inbox`"), "{text}");
     let text = shown(app, 81, DeliveryPoint::AfterTool);
-    assert!(text.contains("> letter 32") && !text.contains("more:"), "{text}");
+    assert!(text.contains("> letter 24") && !text.contains("more:"), "{text}");
     host.advance(1_000);
     assert_eq!(collect(app, 82, "bear", DeliveryPoint::BeforeTool), None);
 
@@ -218,7 +218,7 @@ fn in_batches(app: &mut StoryApp) {
     assert_eq!(collect(app, 84, "bear", DeliveryPoint::AfterTool), None);
     let text = shown(app, 85, DeliveryPoint::Prompt);
     assert!(text.contains("> old 0") && text.contains("more: `consort inbox`"), "{text}");
-    assert_eq!(read(app, &who("bear")).len(), 8);
+    assert_eq!(read(app, &who("bear")).len(), 16);
     host.advance(1_000);
     assert_eq!(collect(app, 86, "bear", DeliveryPoint::BeforeTool), None);
 }

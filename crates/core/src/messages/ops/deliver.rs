@@ -20,7 +20,7 @@ use crate::presence::SessionId;
 use crate::time::Timestamp;
 
 /// Most waiting letters that one hook delivers; the next delivers more.
-const MOST: usize = 32;
+const MOST: usize = 24;
 
 /// Most waiting letters that a hook looks at where the first are not for this moment.
 const MOST_LOOKED_AT: usize = 512;
