@@ -106,11 +106,36 @@ fn a_newcomers_reservations_count_where_they_overlap() {
 fn a_start_touches_no_file_of_another_session() {
     let world = world();
     start(&world, "s1", "Falcon");
-    let state = world.data().join("sessions/s1/state");
-    let before = std::fs::read(&state).unwrap();
+    let file = |name| std::fs::read(world.data().join("sessions/s1").join(name)).unwrap();
+    let before = ["state", "log"].map(file);
     start(&world, "s2", "Raven");
-    assert_eq!(std::fs::read(&state).unwrap(), before);
+    assert_eq!(["state", "log"].map(file), before);
     assert!(after_tool(&world, "s1").is_some());
+}
+
+/// A session that has just been told who is here has nothing to look up.
+#[test]
+fn ones_own_arrival_is_no_news() {
+    let world = world();
+    let count = |session: &str| {
+        let state = std::fs::read(world.data().join("sessions").join(session).join("state")).unwrap();
+        String::from_utf8(state[28..31].to_vec()).unwrap()
+    };
+    start(&world, "s1", "Falcon");
+    start(&world, "s2", "Raven");
+    assert_eq!([count("s1"), count("s2")], ["1  ", "2  "]);
+    after_tool(&world, "s1");
+    assert_eq!(count("s1"), "2  ");
+    // A session that is here and joins once more is known to everyone.
+    start(&world, "s2", "Raven");
+    assert_eq!(count("s2"), "2  ");
+    // Whatever is in the slot, counting goes on.
+    for (n, (found, then)) in [("999", "0  "), ("nonsense", "1  "), ("4294967295", "296")].iter().enumerate()
+    {
+        std::fs::write(world.data().join("slots/arrivals"), format!("all\t{found}\n{:60}", "")).unwrap();
+        start(&world, &format!("later{n}"), &format!("Heron{n}"));
+        assert_eq!(count(&format!("later{n}")), *then);
+    }
 }
 
 #[test]

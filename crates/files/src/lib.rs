@@ -18,6 +18,7 @@ mod read;
 mod replace;
 mod temporary_files;
 mod tree;
+mod whole;
 
 pub use our_dir::MARKER;
 pub use our_dir::OurDir;
@@ -25,7 +26,8 @@ pub use read::is_regular;
 pub use read::read_open;
 pub use read::read_regular_file;
 pub use replace::NewFileMode;
-pub use replace::random;
 pub use replace::replace;
 pub use temporary_files::TemporaryFiles;
 pub use tree::NoFollowTree;
+pub use whole::create_whole;
+pub use whole::replace_whole;

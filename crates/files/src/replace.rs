@@ -118,17 +118,15 @@ fn temporary_name(name: &OsStr) -> io::Result<String> {
     Ok(format!(".{name}{INFIX}{}-{random:016x}", std::process::id()))
 }
 
-/// Returns a random number, for a name that nobody else takes.
 #[cfg(target_os = "linux")]
-pub fn random() -> io::Result<u64> {
+pub(crate) fn random() -> io::Result<u64> {
     let mut bytes = [0; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     Ok(u64::from_ne_bytes(bytes))
 }
 
-/// Returns a random number, for a name that nobody else takes.
 #[cfg(not(target_os = "linux"))]
-pub fn random() -> io::Result<u64> {
+pub(crate) fn random() -> io::Result<u64> {
     use std::io::Read as _;
     let mut bytes = [0; 8];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;

@@ -2,8 +2,6 @@
 //! safe to delete.
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -52,10 +50,7 @@ impl ResultCache {
             return Ok(false);
         };
         OurDir::create(&self.dir)?;
-        let aside = self.dir.join(format!(".{}", std::process::id()));
-        let mut open = fs::OpenOptions::new();
-        open.write(true).create(true).truncate(true).mode(0o600).open(&aside)?.write_all(result)?;
-        fs::rename(&aside, place)?;
+        consort_files::replace_whole(&place, result)?;
         self.tidy();
         Ok(true)
     }

@@ -7,9 +7,10 @@
 
 use std::fs;
 use std::io;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+
+use consort_files::create_whole;
+use consort_files::replace_whole;
 
 /// Most boots that are remembered.
 const BOOTS: usize = 16;
@@ -72,25 +73,11 @@ fn write(file: &Path, Known { id, system, boots }: &Known) -> io::Result<()> {
         use std::os::unix::fs::DirBuilderExt as _;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     }
-    let temporary = file.with_extension(format!("{}.new", std::process::id()));
-    let mut options = fs::OpenOptions::new();
-    options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&temporary)?
-        .write_all(text.as_bytes())?;
     // If two processes make the first id at once, one of the ids counts for both.
-    match fs::hard_link(&temporary, file) {
-        Err(error)
-            if error.kind() == io::ErrorKind::AlreadyExists
-                && read(file).is_none_or(|known| known.id == *id) =>
-        {
-            fs::rename(&temporary, file)
-        }
-        _ => fs::remove_file(&temporary),
+    if !create_whole(file, text.as_bytes())? && read(file).is_none_or(|known| known.id == *id) {
+        replace_whole(file, text.as_bytes())?;
     }
+    Ok(())
 }
 
 /// Returns the id of this installation of the system, hashed because it is nobody else's business; empty

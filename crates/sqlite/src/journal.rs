@@ -25,6 +25,7 @@ use consort_core::journal::TailRequest;
 use consort_core::journal::UnknownChange;
 use consort_core::journal::Verification;
 use consort_core::messages::MessageStore as _;
+use consort_core::presence::PresenceStore as _;
 use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -62,6 +63,10 @@ impl JournalStore for SqliteTx<'_> {
             // If this fails, the files that the session writes are not kept.
             let _ = (&self.files as &dyn SideFiles).note_holder(session);
         }
+        for session in &effects.arrived {
+            // A session that is present and joins once more is known to everyone.
+            self.after.has_arrivals |= !matches!(self.agent(session)?, Some((_, None)));
+        }
         let seq = self.change(|tx| {
             // The last entry is never deleted, so the next sequence number is the last plus one.
             tx.prepare_cached(
@@ -94,7 +99,6 @@ impl JournalStore for SqliteTx<'_> {
         if let Some(project) = &effects.learned {
             (&self.files as &dyn SideFiles).note_learned(project, seq);
         }
-        self.after.has_arrivals |= !effects.arrived.is_empty();
         self.after.ended.extend(effects.ended);
         self.after.topics.extend(effects.topics);
         Ok(Recorded { seq, numbers })

@@ -2,11 +2,9 @@
 //! machine.
 
 use std::fs;
-use std::io::Write as _;
 use std::net::IpAddr;
 use std::net::Ipv4Addr;
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -128,21 +126,12 @@ fn token(world: &World, path: &Path) -> Result<Token, CommandError> {
     read_token(path)
 }
 
-/// Makes a token in a file aside and links it into its place whole: nobody finds half of it, and of two
-/// processes that make one at once the first counts.
+/// Makes a token; of two processes that make one at once the first counts.
 fn make_token(world: &World, path: &Path) -> std::io::Result<()> {
     let machine = Machine::new(&world.paths.data);
     let random = [machine.random(), machine.random()].concat();
     let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let aside = path.with_extension(std::process::id().to_string());
-    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
-    writeln!(file, "{secret}")?;
-    let placed = fs::hard_link(&aside, path);
-    fs::remove_file(&aside)?;
-    match placed {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
+    consort_files::create_whole(path, format!("{secret}\n").as_bytes()).map(drop)
 }
 
 fn read_token(path: &Path) -> Result<Token, CommandError> {

@@ -25,8 +25,8 @@ const FEW: usize = 3;
 pub struct Effects {
     /// Sessions whose mail flag is raised before the commit, so that their hooks learn of mail.
     pub mail: Vec<SessionId>,
-    /// Sessions that have just joined: their mail flag is raised before the commit, if they have mail; after it,
-    /// everyone looks who has come.
+    /// Sessions that have joined: their mail flag is raised before the commit, if they have mail; after it,
+    /// everyone looks who has come, unless they were present before.
     pub arrived: Vec<SessionId>,
     /// Sessions that have reserved paths: noted as holders before the commit, so that they are
     /// told of changes to those paths.

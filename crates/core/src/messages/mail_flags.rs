@@ -26,7 +26,7 @@ impl dyn SideFiles + '_ {
                 MailFlags { new: is_set('n'), later: is_set('l'), handed: is_set('h') }
             }
             Ok(None) => MailFlags::default(),
-            Err(_) => MailFlags { new: true, later: true, handed: true },
+            Err(_) => MailFlags::UNKNOWN,
         }
     }
 

@@ -418,3 +418,8 @@ pub struct MailFlags {
     /// Whether delivered letters are not yet recorded as read.
     pub handed: bool,
 }
+
+impl MailFlags {
+    /// There may be mail of every kind.
+    pub const UNKNOWN: Self = Self { new: true, later: true, handed: true };
+}

@@ -446,6 +446,9 @@ pub struct JoinOutcome {
     /// The remaining agents of this project, whose activity was not looked up.
     #[serde(skip)]
     pub unseen: Vec<Agent>,
+    /// The count of arrivals with this one; `None` if the agent was already present.
+    #[serde(skip)]
+    pub arrival: Option<String>,
 }
 
 /// Unfinished business of a session that goes on after a compaction or a resume, or in its successor.

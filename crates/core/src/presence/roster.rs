@@ -1,6 +1,6 @@
-//! Tracks which arrivals and departures a session was told of, beside the database. Arrivals are counted in one
-//! slot; a session looks when the count differs from that in its state. Its log lists the agents it was told of
-//! and those it has dealt with. **Losing this data only loses a hint.**
+//! Tracks which arrivals and departures a session was told of, beside the database. Arrivals, in whatever project,
+//! are counted in one slot; a session looks who has come when the count is not the one in its state. Its log lists
+//! the agents it was told of and those it has dealt with. **Losing this data only loses a hint.**
 //!
 //! An arrival is counted after its commit, and a session notes the count before it looks: so an arrival during
 //! that look leads to another look.
@@ -16,29 +16,42 @@ use crate::text;
 /// The key of the only slot in [`ARRIVALS`].
 const ALL: &str = "all";
 
-/// The value of the field [`ROSTER`] of a session that is to look, whatever the count is.
-const DEPARTED: &str = "x";
+/// The number of counts; then they begin again.
+const COUNTS: u32 = 1_000;
+
+/// The value of the field [`ROSTER`] of a session that is to look whatever the count is. Earlier versions know it.
+const DEPARTED: &str = "c";
 
 impl dyn SideFiles + '_ {
     /// Counts an arrival, so that the next hook of every session looks who has come. The caller must hold the
     /// write lock.
     pub fn count_arrival(&self) {
-        let before: u32 = self.slot(ARRIVALS, ALL).and_then(|count| count.parse().ok()).unwrap_or(0);
-        let _ = self.set_slot(ARRIVALS, ALL, &((before + 1) % 1_000).to_string());
+        let _ = self.set_slot(ARRIVALS, ALL, &self.next_arrival());
     }
 
-    /// Lets all sessions look that an ended session has dealt with.
+    /// Returns the count after one more arrival.
+    pub(crate) fn next_arrival(&self) -> String {
+        let count: Option<u32> = self.slot(ARRIVALS, ALL).and_then(|count| count.parse().ok());
+        (count.map_or(1, |count| count % COUNTS + 1) % COUNTS).to_string()
+    }
+
+    /// Makes every session look that an ended one has dealt with.
     pub fn mark_contacts_of_departed(&self, session: &SessionId) {
         for met in self.read_log(session).met() {
             let _ = self.set_fields(&met, &[(ROSTER, DEPARTED)]);
         }
     }
 
-    /// Tells whether an agent has come or gone since the session last asked.
+    /// Tells whether a session should look who has come or gone, and notes that it does.
     pub(crate) fn take_roster_news(&self, session: &SessionId) -> bool {
         let Ok(Some(state)) = self.state(session) else { return false };
         let count = self.slot(ARRIVALS, ALL).unwrap_or_default();
         state.get(ROSTER) != count && matches!(self.set_fields(session, &[(ROSTER, &count)]), Ok(true))
+    }
+
+    /// Notes the count of arrivals up to which a session was told who is here.
+    pub(crate) fn note_roster_known(&self, session: &SessionId, count: &str) {
+        let _ = self.set_fields(session, &[(ROSTER, count)]);
     }
 
     /// Records, once, that two sessions have dealt with each other.

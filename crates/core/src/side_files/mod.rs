@@ -9,8 +9,8 @@
 //! and beside them *kept*: contents too long for those, for a day, each under a name made from it.
 //!
 //! The rooms define the meaning of the lines and fields, and add their own methods to
-//! [`SideFiles`]: `presence/activity.rs`, `messages/mail_flags.rs`, `claims/notes.rs`,
-//! `convergence/trail_log.rs`, `knowledge/digest.rs`.
+//! [`SideFiles`]: `presence/activity.rs`, `presence/roster.rs`, `messages/mail_flags.rs`,
+//! `claims/notes.rs`, `convergence/trail_log.rs`, `knowledge/digest.rs`.
 //!
 //! **Nothing in sessions and slots has to be right, except the mail flags**: if a note is lost, a
 //! hint is not given. Published lines and mail flags are written under the write lock and may say
@@ -44,7 +44,7 @@ pub(crate) const UNKNOWN_MAIL: &str = "nlh";
 pub(crate) const RENEWED: StateField = StateField { at: 4, len: 20 };
 /// A mark, set once a subagent was noted in the log.
 pub(crate) const SUBAGENTS: StateField = StateField { at: 24, len: 4 };
-/// The value of [`ARRIVALS`] when the session last looked who has come or gone.
+/// The value of [`ARRIVALS`] when the session last looked who has come; another one makes it look.
 pub(crate) const ROSTER: StateField = StateField { at: 28, len: 3 };
 /// A mark, set once the session has reserved paths.
 pub(crate) const HOLDER: StateField = StateField { at: 31, len: 1 };

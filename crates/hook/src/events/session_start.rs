@@ -12,7 +12,7 @@ use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
 use consort_core::text;
 
-use super::mail;
+use super::mail_beside;
 use crate::HookAnswer;
 use crate::HookContext;
 use crate::join_request;
@@ -39,9 +39,13 @@ pub(crate) fn handle(
         app.note_activity(&call.session, &ActivityUpdate::of(Status::Idle))?;
     }
     let Some(outcome) = outcome else { return Ok(HookAnswer::SILENCE) };
-    let told = app.start_text(&outcome, settings)?;
+    let told: Vec<String> = app.start_text(&outcome, settings)?.into_iter().collect();
     // If the model does not hear this answer, mail waits for a later hook.
-    let mail = if is_heard { mail(app, call, context, DeliveryPoint::Start)? } else { None };
+    let mail = match is_heard {
+        true => mail_beside(app, call, context, DeliveryPoint::Start, &told)?,
+        false => None,
+    };
+    app.note_roster_told(&outcome);
     let learned = match settings.context {
         ContextMode::Full => app.digest(&outcome.agent, settings.digest_tokens),
         ContextMode::Minimal | ContextMode::None => None,

@@ -10,9 +10,9 @@ use std::time::UNIX_EPOCH;
 use consort_core::Timestamp;
 use consort_files::MARKER;
 use consort_files::OurDir;
+use consort_files::replace_whole;
 
 use super::no_waiting;
-use super::replace;
 
 pub(super) const DIR: &str = "kept";
 
@@ -33,7 +33,7 @@ pub(super) fn put(dir: &Path, name: &str, content: &[u8], now: SystemTime) -> st
         return known.set_modified(now);
     }
     OurDir::create(&dir.join(DIR))?;
-    replace(&place, content)?;
+    replace_whole(&place, content)?;
     tidy(dir);
     Ok(())
 }

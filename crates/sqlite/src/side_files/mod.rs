@@ -35,12 +35,9 @@ use consort_core::side_files::StateField;
 use consort_core::side_files::without_padding;
 use consort_core::text;
 use consort_files::OurDir;
+use consort_files::create_whole;
+use consort_files::replace_whole;
 use published::Published;
-use rustix::fs::CWD;
-use rustix::fs::RenameFlags;
-use rustix::fs::rename;
-use rustix::fs::renameat_with;
-use rustix::io::Errno;
 use slots::Slots;
 
 const SESSIONS: &str = "sessions";
@@ -121,7 +118,7 @@ impl StoreFiles {
         for agent in present {
             let _ = files.start_activity(&agent.session, agent.joined_at);
             files.note_host(agent);
-            let _ = files.set_mail_flags(&agent.session, MailFlags { new: true, later: true, handed: true });
+            let _ = files.set_mail_flags(&agent.session, MailFlags::UNKNOWN);
             let _ =
                 files.begin_or_continue_trail(&agent.session, &agent.project.id, &agent.location.worktree);
         }
@@ -179,7 +176,7 @@ impl SideFiles for StoreFiles {
     fn set_text(&self, name: &str, text: &str) {
         if self.text(name).is_none_or(|known| known != text) {
             let dir = self.dir.join(published::DIR);
-            let _ = OurDir::create(&dir).and_then(|()| replace(&self.text_file(name), text.as_bytes()));
+            let _ = OurDir::create(&dir).and_then(|()| replace_whole(&self.text_file(name), text.as_bytes()));
         }
     }
 
@@ -251,7 +248,7 @@ impl SideFiles for StoreFiles {
     }
 
     fn replace_log(&self, session: &SessionId, text: &str) {
-        let _ = replace(&self.of(session, LOG_FILE), text.as_bytes());
+        let _ = replace_whole(&self.of(session, LOG_FILE), text.as_bytes());
     }
 
     fn sessions(&self) -> Vec<SessionFiles> {
@@ -331,38 +328,6 @@ fn read_text(path: &Path) -> std::io::Result<String> {
     String::from_utf8(bytes).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))
 }
 
-/// Puts a whole file in the place of another.
-fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    fs::rename(write_temporary(path, text)?, path)
-}
-
-/// Makes a file that is whole as soon as it is there; returns false if there is one, which stays as it is.
-fn create_whole(path: &Path, text: &[u8]) -> std::io::Result<bool> {
-    if path.exists() {
-        return Ok(false);
-    }
-    let temporary = write_temporary(path, text)?;
-    let moved = match renameat_with(CWD, &temporary, CWD, path, RenameFlags::NOREPLACE) {
-        // A file system that cannot tell: nearly all of the time there is none.
-        Err(Errno::INVAL | Errno::NOSYS) => rename(&temporary, path),
-        moved => moved,
-    };
-    if moved.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    match moved {
-        Err(Errno::EXIST) => Ok(false),
-        moved => Ok(moved.map(|()| true)?),
-    }
-}
-
-/// Writes a file beside another, under a name that no other thread or container takes.
-fn write_temporary(path: &Path, text: &[u8]) -> std::io::Result<PathBuf> {
-    let temporary = path.with_extension(format!("{:016x}.new", consort_files::random()?));
-    no_waiting().create(true).write(true).truncate(true).open(&temporary)?.write_all(text)?;
-    Ok(temporary)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -389,7 +354,9 @@ mod tests {
             assert_eq!(files.mail_flags(&session), raised);
             assert!(files.activity(&session).is_some());
         }
-        let names = fs::read_dir(dir.path().join(SESSIONS).join("s0")).unwrap().count();
-        assert_eq!(names, 1, "a temporary file was left");
+        for session in fs::read_dir(dir.path().join(SESSIONS)).unwrap().flatten() {
+            let files = fs::read_dir(session.path()).into_iter().flatten().count();
+            assert!(files <= 1, "a temporary file was left");
+        }
     }
 }

@@ -22,10 +22,10 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use consort_files::OurDir;
+use consort_files::replace_whole;
 use rusqlite::Connection;
 
 use super::no_waiting;
-use super::replace;
 
 pub(super) const DIR: &str = "published";
 const FILE: &str = "store";
@@ -249,7 +249,9 @@ pub(crate) fn write(store: &Path, connection: &Connection, former: Previous, mut
     };
     text.push_str(&stamp(store, &id, seq, length as u64));
     lines.iter().for_each(|line| text.extend([*line, "\n"]));
-    OurDir::create(&store.with_file_name(DIR)).and_then(|()| replace(&file(store), text.as_bytes())).is_ok()
+    OurDir::create(&store.with_file_name(DIR))
+        .and_then(|()| replace_whole(&file(store), text.as_bytes()))
+        .is_ok()
 }
 
 /// Returns how many bytes were added after the sorted lines.

@@ -21,6 +21,7 @@ use crate::host::Host;
 use crate::host::PlacedDirectory;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::messages::MailFlags;
 use crate::presence::Agent;
 use crate::presence::JoinOutcome;
 use crate::presence::JoinRequest;
@@ -98,11 +99,11 @@ impl App {
             false => None,
         };
         drop(tx);
-        let decision = match nothing_new {
+        let (decision, arrival) = match nothing_new {
             Some(decision) => {
                 // If the session has left meanwhile, its files are not created again.
                 files.note_host(&decision.agent);
-                decision
+                (decision, None)
             }
             None => {
                 self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
@@ -113,12 +114,13 @@ impl App {
                     self.record_departures()?;
                     return self.admit(request, welcome, environment, most_seen);
                 };
+                let arrival = decision.newcomer.me.is_none().then(|| files.next_arrival());
                 let changes = std::mem::take(&mut decision.changes);
                 let (actor, project) =
                     (Actor::Agent(decision.agent.session.clone()), decision.agent.project.id.clone());
                 Self::conclude(&*self.host, tx, now, Some(project), actor, changes)?;
                 begin(&*files, &decision.agent, decision.newcomer.me.is_none(), now)?;
-                decision
+                (decision, arrival)
             }
         };
         let JoinDecision { newcomer, agent, .. } = decision;
@@ -130,7 +132,7 @@ impl App {
         let seen = here.drain(..here.len().min(most_seen)).collect();
         let mut others = agent_views(&*self.host, &*files, seen);
         others.sort_by_cached_key(rules::by_attention);
-        Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others, unseen: here })))
+        Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others, unseen: here, arrival })))
     }
 }
 
@@ -193,6 +195,10 @@ impl<'a> JoinFacts<'a> {
 fn begin(files: &dyn SideFiles, agent: &Agent, joined: bool, now: Timestamp) -> Result<(), StoreError> {
     if joined || files.activity(&agent.session).is_none() {
         files.start_activity(&agent.session, now)?;
+        if !joined {
+            // Its state was lost, and with it whether there is mail.
+            files.set_mail_flags(&agent.session, MailFlags::UNKNOWN)?;
+        }
         // Without a trail, only predictions about the session are missing.
         let _ = files.begin_or_continue_trail(&agent.session, &agent.project.id, &agent.location.worktree);
     }

@@ -18,8 +18,7 @@ use crate::side_files::SideFiles;
 
 impl App {
     /// Words the news for a session, each item once: agents that joined its project, their reservations of
-    /// its files, and departed agents that it had dealt with. Without news it opens only the session's state,
-    /// which hooks read anyway.
+    /// its files, and departed agents that it had dealt with. Without news it opens no database.
     pub fn roster_news(
         &mut self,
         session: &SessionId,
@@ -48,8 +47,12 @@ impl App {
 
     /// Notes that a session was told which agents are here when it joined.
     pub fn note_roster_told(&mut self, told: &JoinOutcome) {
+        let (session, files) = (&told.agent.session, self.engine.side_files());
         let others = told.others.iter().map(|seen| &seen.agent).chain(&told.unseen).collect();
-        let _ = self.engine.side_files().not_met(&told.agent.session, others);
+        let _ = files.not_met(session, others);
+        if let Some(count) = &told.arrival {
+            files.note_roster_known(session, count);
+        }
     }
 }
 

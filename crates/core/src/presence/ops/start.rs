@@ -23,7 +23,7 @@ const RESERVED: usize = 3;
 const REMINDED: usize = 2;
 
 impl App {
-    /// Words what a session is told when it starts or goes on, and notes which agents it was told of.
+    /// Words what a session is told when it starts or goes on; [`App::note_roster_told`] must follow.
     pub fn start_text(
         &mut self,
         joined: &JoinOutcome,
@@ -53,9 +53,7 @@ impl App {
             foreseen: &foreseen,
             now: self.host.now(),
         };
-        let told = wording::start(&start, settings);
-        self.note_roster_told(joined);
-        Ok(told)
+        Ok(wording::start(&start, settings))
     }
 }
 
