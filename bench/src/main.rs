@@ -146,7 +146,7 @@ fn hooks(rounds: usize, many: usize) {
             large.hook("UserPromptSubmit", &in_large),
             &in_large,
         ),
-        candidate("SessionStart (told of 49 others)", small.hook("SessionStart", &in_small), &in_small),
+        candidate("SessionStart, going on (told of 49)", small.hook("SessionStart", &in_small), &in_small),
         candidate("who, among 200", who, &in_small),
         candidate("python3 -c pass", program("python3", &["-c", "pass"], &in_small), &in_small),
     ];
@@ -157,6 +157,21 @@ fn hooks(rounds: usize, many: usize) {
         candidates.push(candidate("hcom PreToolUse", peer, &in_small));
     }
     interleaved("hooks", rounds, candidates);
+    starts(rounds.min(300));
+}
+
+/// Measures the starts and ends of sessions that were never here before, among fifty.
+fn starts(rounds: usize) {
+    let home = Home::new(50, 10_000);
+    let (mut floors, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..rounds {
+        let payload = home.payload(&format!("new{round}"));
+        floors.push(once(&mut floor(&payload)));
+        starts.push(once(&mut home.hook("SessionStart", &payload)));
+        ends.push(once(&mut home.hook("SessionEnd", &payload)));
+    }
+    let names = ["floor", "SessionStart of a new session", "its SessionEnd"].map(str::to_owned);
+    table(&format!("starts, {rounds} rounds, spawn + wait, µs"), names.into_iter().zip([floors, starts, ends]));
 }
 
 /// A program to measure: its name, its command, and the file of its standard input.
