@@ -171,7 +171,10 @@ fn starts(rounds: usize) {
         ends.push(once(&mut home.hook("SessionEnd", &payload)));
     }
     let names = ["floor", "SessionStart of a new session", "its SessionEnd"].map(str::to_owned);
-    table(&format!("starts, {rounds} rounds, spawn + wait, µs"), names.into_iter().zip([floors, starts, ends]));
+    table(
+        &format!("starts, {rounds} rounds, spawn + wait, µs"),
+        names.into_iter().zip([floors, starts, ends]),
+    );
 }
 
 /// A program to measure: its name, its command, and the file of its standard input.

@@ -203,6 +203,14 @@ fn files_stay_readable() {
 }
 
 #[test]
+fn the_architecture_fits_on_three_screens() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    assert!(text.lines().count() <= 150);
+    let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 120).collect();
+    assert!(wide.is_empty(), "{wide:#?}");
+}
+
+#[test]
 fn no_two_types_share_a_name() {
     // Every command of the CLI has its own `Args`, and every group of commands its `Command`.
     let of_clap = |name: &str| matches!(name, "Args" | "Command");
