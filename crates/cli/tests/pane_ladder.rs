@@ -77,16 +77,21 @@ fn a_suggestion_is_accepted() {
     assert!(within_minutes(2, submitted).is_some(), "{:?}", world.cli.submitted_texts());
 }
 
+/// Returns a time that is one to two minutes from now, as a CLI says it. Once it has passed, the next such time
+/// is tomorrow's.
+fn soon() -> String {
+    let date =
+        std::process::Command::new("date").args(["-u", "-d", "now + 2 minutes", "+%H:%M (UTC)"]).output();
+    String::from_utf8(date.unwrap().stdout).unwrap().trim().to_owned()
+}
+
 #[test]
 fn an_agent_goes_on_when_its_limit_has_ended() {
-    let reset =
-        std::process::Command::new("date").args(["-u", "-d", "now + 1 minute", "+%H:%M (UTC)"]).output();
-    let reset = String::from_utf8(reset.unwrap().stdout).unwrap();
-    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_RESETS", reset.trim())]);
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_RESETS", &soon())]);
     world.run(&["open", "claude", "--name", "Falcon", "--prompt", "reach the limit"]);
     let _watch = Watch::start(&world, &["monitor.continue_after_limit=true"]);
     let said = "submitted: Continue with the remaining work.".to_owned();
-    let went_on = within_minutes(4, || world.cli.submitted_texts().contains(&said).then_some(()));
+    let went_on = within_minutes(5, || world.cli.submitted_texts().contains(&said).then_some(()));
     assert!(went_on.is_some(), "{:?}\n{}", waiting(&world), world.run(&["pane", "screen", "Falcon"]));
     assert_eq!(world.cli.submitted_texts(), ["submitted: reach the limit".to_owned(), said]);
 }
@@ -94,10 +99,7 @@ fn an_agent_goes_on_when_its_limit_has_ended() {
 /// Several agents at one limit go on one after the other.
 #[test]
 fn agents_go_on_one_after_the_other_when_their_limit_has_ended() {
-    let reset =
-        std::process::Command::new("date").args(["-u", "-d", "now + 1 minute", "+%H:%M (UTC)"]).output();
-    let reset = String::from_utf8(reset.unwrap().stdout).unwrap();
-    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_RESETS", reset.trim())]);
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_RESETS", &soon())]);
     for name in ["Falcon", "Raven", "Heron"] {
         world.run(&["open", "claude", "--name", name, "--prompt", "reach the limit"]);
     }
@@ -108,7 +110,7 @@ fn agents_go_on_one_after_the_other_when_their_limit_has_ended() {
     let went_on = || world.cli.submitted_texts().iter().filter(|line| *line == said).count();
     let mut seen = Vec::new();
     for count in 1..=3 {
-        within_minutes(4, || (went_on() >= count).then_some(())).unwrap_or_else(|| panic!("{count}"));
+        within_minutes(5, || (went_on() >= count).then_some(())).unwrap_or_else(|| panic!("{count}"));
         seen.push(std::time::Instant::now());
     }
     // The bounds allow for looks every two seconds and typing that takes a few.
