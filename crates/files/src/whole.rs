@@ -1,5 +1,5 @@
-//! Writes small files of ours in one piece: beside their place first, under a name that no other process, thread or
-//! container takes. Nothing is flushed to the disk.
+//! Writes small files of ours in one piece: beside their place first, under a name that no other process,
+//! thread or container takes. Nothing is flushed to the disk.
 
 use std::fs;
 use std::io;
@@ -11,14 +11,15 @@ use std::path::PathBuf;
 
 use crate::replace::random;
 
-/// Makes a private file that is whole as soon as it is there; returns false if there is one, which stays as it is.
+/// Makes a private file that is whole as soon as it is there; returns false if there is one, which stays as
+/// it is.
 pub fn create_whole(path: &Path, contents: &[u8]) -> io::Result<bool> {
     let aside = write_aside(path, contents)?;
     let linked = match fs::hard_link(&aside, path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         // A file system without links.
-        Err(_) if !path.exists() => return fs::rename(&aside, path).map(|()| true),
+        Err(_) if !path.exists() => fs::rename(&aside, path).map(|()| true),
         Err(error) => Err(error),
     };
     let _ = fs::remove_file(&aside);

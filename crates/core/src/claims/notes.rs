@@ -71,11 +71,9 @@ impl dyn SideFiles + '_ {
     pub fn note_holder(&self, session: &SessionId) -> Result<(), StoreError> {
         let mark = (HOLDER, IS_HOLDER);
         // If the session has not begun, its mail is unknown, so it will be looked up.
-        let is_noted = self.set_fields(session, &[mark])?
-            || self.make_session(session, &[(MAIL, UNKNOWN_MAIL), (ACTIVITY, NOT_BEGUN), mark])?;
-        if !is_noted {
-            self.set_fields(session, &[mark])?;
-        }
+        let _ = self.set_fields(session, &[mark])?
+            || self.make_session(session, &[(MAIL, UNKNOWN_MAIL), (ACTIVITY, NOT_BEGUN), mark])?
+            || self.set_fields(session, &[mark])?;
         Ok(())
     }
 

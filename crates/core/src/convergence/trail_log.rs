@@ -45,13 +45,13 @@ impl dyn SideFiles + '_ {
         let steps = former.map_or_else(Vec::new, |former| former.steps);
         let (session, project) = (session.clone(), Some(project.clone()));
         let trail = Trail { session, project, worktree: worktree.to_owned(), steps };
+        let text = trail.render();
         // The length tells whether there was no log, or one that cannot be read.
-        if log.is_empty()
-            && self.append(&trail.session, &trail.render())? == Some(trail.render().len() as u64)
-        {
+        if log.is_empty() && self.append(&trail.session, &text)? == Some(text.len() as u64) {
             return Ok(());
         }
-        self.replace_log(&trail.session, &(trail.render() + &log.without_trail()));
+        // Others may have added to it since.
+        self.replace_log(&trail.session, &(text + &self.read_log(&trail.session).without_trail()));
         if trail.steps.is_empty() { Ok(()) } else { self.put_topics(&trail) }
     }
 

@@ -36,12 +36,10 @@ impl dyn SideFiles + '_ {
         let marks: String =
             [mark(flag.new, 'n'), mark(flag.later, 'l'), mark(flag.handed, 'h')].into_iter().collect();
         let marks = (MAIL, marks.as_str());
-        let is_set = self.set_fields(session, &[marks])?
-            || self.make_session(session, &[marks, (ACTIVITY, NOT_BEGUN)])?;
-        if !is_set {
-            // The session has started meanwhile, and made its state without these flags.
-            self.set_fields(session, &[marks])?;
-        }
+        // If the session starts meanwhile, it makes its state without these flags.
+        let _ = self.set_fields(session, &[marks])?
+            || self.make_session(session, &[marks, (ACTIVITY, NOT_BEGUN)])?
+            || self.set_fields(session, &[marks])?;
         Ok(())
     }
 

@@ -448,7 +448,7 @@ pub struct JoinOutcome {
     pub unseen: Vec<Agent>,
     /// The count of arrivals with this one; `None` if the agent was already present.
     #[serde(skip)]
-    pub arrival: Option<String>,
+    pub arrival_count: Option<String>,
 }
 
 /// Unfinished business of a session that goes on after a compaction or a resume, or in its successor.

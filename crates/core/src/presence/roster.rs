@@ -1,6 +1,6 @@
-//! Tracks which arrivals and departures a session was told of, beside the database. Arrivals, in whatever project,
-//! are counted in one slot; a session looks who has come when the count is not the one in its state. Its log lists
-//! the agents it was told of and those it has dealt with. **Losing this data only loses a hint.**
+//! Tracks which arrivals and departures a session was told of, beside the database. Arrivals, in whatever
+//! project, are counted in one slot; a session looks who has come when the count is not the one in its state.
+//! Its log lists the agents it was told of and those it has dealt with. **Losing this data only loses a hint.**
 //!
 //! An arrival is counted after its commit, and a session notes the count before it looks: so an arrival during
 //! that look leads to another look.
@@ -16,21 +16,22 @@ use crate::text;
 /// The key of the only slot in [`ARRIVALS`].
 const ALL: &str = "all";
 
-/// The number of counts; then they begin again.
+/// The number of different counts; after the last comes 0.
 const COUNTS: u32 = 1_000;
 
-/// The value of the field [`ROSTER`] of a session that is to look whatever the count is. Earlier versions know it.
+/// The value of the field [`ROSTER`] of a session that is to look whatever the count is. Earlier versions know
+/// it.
 const DEPARTED: &str = "c";
 
 impl dyn SideFiles + '_ {
     /// Counts an arrival, so that the next hook of every session looks who has come. The caller must hold the
     /// write lock.
     pub fn count_arrival(&self) {
-        let _ = self.set_slot(ARRIVALS, ALL, &self.next_arrival());
+        let _ = self.set_slot(ARRIVALS, ALL, &self.next_arrival_count());
     }
 
     /// Returns the count after one more arrival.
-    pub(crate) fn next_arrival(&self) -> String {
+    pub(crate) fn next_arrival_count(&self) -> String {
         let count: Option<u32> = self.slot(ARRIVALS, ALL).and_then(|count| count.parse().ok());
         (count.map_or(1, |count| count % COUNTS + 1) % COUNTS).to_string()
     }

@@ -99,7 +99,7 @@ impl App {
             false => None,
         };
         drop(tx);
-        let (decision, arrival) = match nothing_new {
+        let (decision, arrival_count) = match nothing_new {
             Some(decision) => {
                 // If the session has left meanwhile, its files are not created again.
                 files.note_host(&decision.agent);
@@ -114,13 +114,13 @@ impl App {
                     self.record_departures()?;
                     return self.admit(request, welcome, environment, most_seen);
                 };
-                let arrival = decision.newcomer.me.is_none().then(|| files.next_arrival());
+                let arrival_count = decision.newcomer.me.is_none().then(|| files.next_arrival_count());
                 let changes = std::mem::take(&mut decision.changes);
                 let (actor, project) =
                     (Actor::Agent(decision.agent.session.clone()), decision.agent.project.id.clone());
                 Self::conclude(&*self.host, tx, now, Some(project), actor, changes)?;
                 begin(&*files, &decision.agent, decision.newcomer.me.is_none(), now)?;
-                (decision, arrival)
+                (decision, arrival_count)
             }
         };
         let JoinDecision { newcomer, agent, .. } = decision;
@@ -132,7 +132,7 @@ impl App {
         let seen = here.drain(..here.len().min(most_seen)).collect();
         let mut others = agent_views(&*self.host, &*files, seen);
         others.sort_by_cached_key(rules::by_attention);
-        Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others, unseen: here, arrival })))
+        Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others, unseen: here, arrival_count })))
     }
 }
 

@@ -50,7 +50,7 @@ impl App {
         let (session, files) = (&told.agent.session, self.engine.side_files());
         let others = told.others.iter().map(|seen| &seen.agent).chain(&told.unseen).collect();
         let _ = files.not_met(session, others);
-        if let Some(count) = &told.arrival {
+        if let Some(count) = &told.arrival_count {
             files.note_roster_known(session, count);
         }
     }
