@@ -83,18 +83,10 @@ pub fn messages_story(engine: impl Engine + 'static) {
         join(&mut app, session, pid, NameWish::Insist(name.into())).unwrap();
     }
 
-    // Refusals change nothing.
-    let before = app.journal_last_seq().unwrap();
-    assert_eq!(send(&mut app, 10, &["Bear"], " "), Err(MessageRefusal::Empty));
-    let unknown = MessageRefusal::NoSuchAgent { name: "Bears".into(), nearest: Some("Bear".into()) };
-    assert_eq!(send(&mut app, 10, &["Bears"], "hi"), Err(unknown));
-    assert_eq!(send(&mut app, 10, &["raven"], "hi"), Err(MessageRefusal::ToSelf { name: "Raven".into() }));
-    assert_eq!(send(&mut app, 10, &[], "hi"), Err(MessageRefusal::Nobody));
-    let as_bear = SendRequest { as_agent: Some("Bear".into()), ..request(&app, &["@me"], "forged") };
-    assert!(matches!(refusal(app.send(&as_bear)), Err(MessageRefusal::NotTheCaller { .. })));
-    assert_eq!(app.journal_last_seq().unwrap(), before);
+    refused(&mut app);
 
     // A message is one entry with one letter, and notifies only its recipients.
+    let before = app.journal_last_seq().unwrap();
     let first = send(&mut app, 10, &["bear"], "hello").unwrap();
     assert_eq!((first, app.journal_last_seq().unwrap()), (1, before + 1));
     assert!(host.last_notified().contains(&NewsTopic::Mailbox(who("bear"))));
@@ -156,6 +148,19 @@ pub fn messages_story(engine: impl Engine + 'static) {
     in_batches(&mut app);
     let three = inherited_by_name(&mut app);
     forgotten(&mut app, three);
+}
+
+/// Refusals change nothing.
+fn refused(app: &mut StoryApp) {
+    let before = app.journal_last_seq().unwrap();
+    assert_eq!(send(app, 10, &["Bear"], " "), Err(MessageRefusal::Empty));
+    let unknown = MessageRefusal::NoSuchAgent { name: "Bears".into(), nearest: Some("Bear".into()) };
+    assert_eq!(send(app, 10, &["Bears"], "hi"), Err(unknown));
+    assert_eq!(send(app, 10, &["raven"], "hi"), Err(MessageRefusal::ToSelf { name: "Raven".into() }));
+    assert_eq!(send(app, 10, &[], "hi"), Err(MessageRefusal::Nobody));
+    let as_bear = SendRequest { as_agent: Some("Bear".into()), ..request(app, &["@me"], "forged") };
+    assert!(matches!(refusal(app.send(&as_bear)), Err(MessageRefusal::NotTheCaller { .. })));
+    assert_eq!(app.journal_last_seq().unwrap(), before);
 }
 
 /// Delivers letters by hooks: handed over, shown, and read once the model has answered.
